@@ -98,6 +98,29 @@ def test_a_call_that_changes_something_does_not_run_beside_others() -> None:
     load(lambda entry: entry["policy"].update(parallel_safe=True, changes=[]))
 
 
+def test_what_comes_over_a_network_is_framed() -> None:
+    with pytest.raises(MisconfiguredError, match="wrapped: must be true, since its results come over a network"):
+        load(lambda entry: entry["policy"].update(wrapped=False))
+
+
+@pytest.mark.parametrize("kind", ["local_function", "waiting"])
+def test_what_nothing_frames_is_not_said_to_be_framed(kind: str) -> None:
+    with pytest.raises(
+        MisconfiguredError, match=f"wrapped: must be false, since nothing frames the results of the kind {kind}"
+    ):
+        load(lambda entry: entry.update(kind=kind))
+
+
+def test_a_tool_without_a_network_says_nothing_of_responses() -> None:
+    with pytest.raises(MisconfiguredError, match="response_bytes_max: must be null"):
+        load(lambda entry: entry["policy"].update(network="none", response_bytes_max=1))
+
+
+def test_no_tool_needs_a_confirmation_that_nobody_can_give() -> None:
+    with pytest.raises(MisconfiguredError, match="needs_confirmation: must be false"):
+        load(lambda entry: entry["policy"].update(needs_confirmation=True))
+
+
 @pytest.mark.parametrize("field", sorted(LISTED_ONLY))
 def test_a_tool_that_is_not_implemented_lacks_no_field_of_its_own_either(field: str) -> None:
     document = copy.deepcopy(DOCUMENT)

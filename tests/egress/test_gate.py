@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ferryman.catalog.tools import get_fee
+from ferryman.catalog.tools import TOOLS, get_fee
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import AuthType, Credential
 from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
@@ -274,6 +275,34 @@ async def test_every_step_may_take_as_long_as_the_whole_call_and_says_so(harness
     harness.dialer = SlowDialer()  # type: ignore[assignment]  # a dialer of another kind
     result = await harness.gate(within_s=45).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (timeouts, result.content, result.blocked) == ([45], "Error: request timed out (45s)", False)
+
+
+def change_tool(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
+    """Have the catalog say something else about api_call."""
+    tool = TOOLS["api_call"]
+    monkeypatch.setitem(TOOLS, "api_call", replace(tool, policy=replace(tool.policy, **fields)))  # type: ignore[arg-type]
+
+
+async def test_a_tool_s_own_time_limit_is_kept_and_named(harness: GateHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless:
+        async def resolve(self, _: str, *, owner: str) -> Sequence[Address]:
+            await asyncio.Event().wait()
+            return ()
+
+    harness.names = Endless()  # type: ignore[assignment]  # a name table of another kind
+    change_tool(monkeypatch, timeout_s=0.02)
+    result = await harness.gate(within_s=45).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+    assert result.content == "Error: request timed out (0.02s)"
+
+
+async def test_a_tool_s_own_limit_of_its_result_is_kept_within_the_frame(
+    harness: GateHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_tool(monkeypatch, result_characters_max=10)
+    async with harness.serve("api.news.test", reply(b"0123456789abc")):
+        result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+    assert result.content.endswith(">0123456789... (truncated)</tool_response>")
+    assert 'truncated="true"' in result.content
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ class ToolHarness:
     arguments_: Any = field(default_factory=lambda: dict(ARGUMENTS))
     sent: list[Any] = field(default_factory=list)
     within_s: list[float | None] = field(default_factory=list)
+    body_max: list[int | None] = field(default_factory=list)
     answer: ToolCallResult | None = None
     pieces: dict[int, PieceTally] = field(default_factory=dict)
     tickets: Callable[[Memory], Tickets] = MemoryTickets
@@ -109,6 +110,7 @@ class ToolHarness:
         if self.on_send is not None:
             await self.on_send(outbound)
         self.within_s.append(call.within_s)
+        self.body_max.append(call.body_max)
         return self.answer or ToolCallResult(outbound.tool, "done", url="u" * 5_000, credential_used="KEY", response_status=200)
 
     async def execute(self, tool: str = "api_call", *, seq: int = 0) -> ToolCallResult:

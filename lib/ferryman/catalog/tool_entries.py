@@ -12,6 +12,9 @@ from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing, ToolPolicy
 
 FILE = "catalog/tools.json"
+UNFRAMED_KINDS = ("local_function", "waiting")
+"""The kinds whose results are texts of the system's own, which the model reads as they are."""
+
 _POLICY_FIELDS = frozenset(field.name for field in fields(ToolPolicy))
 _LISTED_FIELDS = frozenset(field.name for field in fields(ToolListing))
 _FIELDS = frozenset(field.name for field in fields(Tool)) - {"schema", "reason"} | {"input_schema"}
@@ -83,12 +86,18 @@ def _read_tool(entry: Mapping[str, Any], where: str) -> Tool:
     tool = Tool(**values, schema=entry["input_schema"], policy=_read_policy(entry["policy"], f"{where}: policy"))
     unknown = set(tool.policy.decided_by or ()) - set(tool.schema.get("properties", ()))
     need(not unknown, f"{where}: policy.decided_by names no argument: {sorted(unknown)}")
+    is_framed = tool.kind not in UNFRAMED_KINDS or not tool.policy.wrapped
+    need(is_framed, f"{where}: policy.wrapped: must be false, since nothing frames the results of the kind {tool.kind}")
     return tool
 
 
 def _read_policy(entry: Mapping[str, Any], where: str) -> ToolPolicy:
     check_members(entry, where, _POLICY_FIELDS, _POLICY_FIELDS)
     policy = ToolPolicy(**{name: _read_field(name, value, where) for name, value in entry.items()})
+    is_remote = policy.network is not NetworkPolicy.NONE
+    need(policy.wrapped or not is_remote, f"{where}.wrapped: must be true, since its results come over a network")
+    is_read = policy.response_bytes_max is None or is_remote
+    need(is_read, f"{where}.response_bytes_max: must be null, since it reads nothing over a network")
     is_parallel = policy.parallel_safe and policy.changes
     need(not policy.needs_confirmation, f"{where}.needs_confirmation: must be false, since no call waits for a person yet")
     need(not is_parallel, f"{where}.parallel_safe: a call that changes something may not run beside others")

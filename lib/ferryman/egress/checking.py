@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from ferryman import offload
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
@@ -117,9 +117,9 @@ async def scan_output(owner: str, credentials: Iterable[Credential], content: Se
     return await _run("model's turn", owner, TURN, checks.scan_output, credentials, content)
 
 
-async def frame_text(owner: str, credentials: Iterable[Credential], text: str) -> str:
-    """Return a text of the system that quotes others, redacted and framed for the model; raise as `redact` does."""
-    return await _run("result", owner, offload.TEXT, checks.frame_text, tuple(credentials), text, secrets.token_hex(8))
+async def frame_text(owner: str, credentials: Iterable[Credential], text: str, most: int = RESULT_CHARACTERS_MAX) -> str:
+    """Return a text of the system that quotes others, redacted, cut to `most` characters and framed; raise as `redact` does."""
+    return await _run("result", owner, offload.TEXT, checks.frame_text, tuple(credentials), text, secrets.token_hex(8), most)
 
 
 async def finish_body(owner: str, received: ResponseBody, budget: offload.Budget = offload.TEXT) -> ResponseBody:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ferryman import offload
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult, limit_result
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import NAME, Credential
 from ferryman.domain.executions.allowlist import check_url
@@ -58,7 +58,8 @@ def build_result(
 ) -> ToolCallResult:
     """Return the response as the model may read it: redacted, framed, cut."""
     scanner = _get_scanner(credentials.values(), steps)
-    content = sanitize.render_response(inbound, scanner, nonce=nonce, ok=outbound.ok)
+    most = limit_result(find_tool(outbound.tool).policy)
+    content = sanitize.render_response(inbound, scanner, nonce=nonce, ok=outbound.ok, most=most)
     return ToolCallResult(
         tool=outbound.tool,
         content=content,
@@ -97,9 +98,9 @@ def scan_output(credentials: Sequence[Credential], content: Sequence[Block], *, 
     return list(leaks.redact_blocks(content, _get_scanner(credentials, steps)))
 
 
-def frame_text(credentials: Sequence[Credential], text: str, nonce: str) -> str:
-    """Return a text of the system that quotes others, redacted and framed for the model."""
-    return sanitize.frame_text(text, _get_scanner(credentials), nonce=nonce)
+def frame_text(credentials: Sequence[Credential], text: str, nonce: str, most: int = RESULT_CHARACTERS_MAX) -> str:
+    """Return a text of the system that quotes others, redacted, cut to `most` characters and framed for the model."""
+    return sanitize.frame_text(text, _get_scanner(credentials), nonce=nonce, most=most)
 
 
 def scan_request(outbound: OutboundRequest, scanner: SecretScanner) -> SecretPieces:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
@@ -106,7 +107,7 @@ class EgressGate:
         reason = None
         try:
             inbound = await self._fetch(exchange)
-            with exchange.refusing_failures(within_s=self.within_s):
+            with exchange.refusing_failures(within_s=self._limit_time(exchange)):
                 result = await exchange.checker.build_result(inbound, self.nonce())
         except CallRefusedError as refused:
             reason = refused.refusal
@@ -151,8 +152,8 @@ class EgressGate:
     async def _fetch(self, exchange: ExchangeState) -> InboundResponse:
         """Return the response. Raise `CallRefusedError` for every failure but `UnavailableError` before dialling."""
         call = exchange.call
-        within_s = self.within_s if call.within_s is None else min(call.within_s, self.within_s)
-        with exchange.refusing_failures(within_s=self.within_s):
+        within_s = min(self._limit_time(exchange), self.within_s if call.within_s is None else call.within_s)
+        with exchange.refusing_failures(within_s=self._limit_time(exchange)):
             async with asyncio.timeout(within_s):
                 prepared, exchange.url = await self._check(exchange)
                 host = prepared.url.host
@@ -168,6 +169,11 @@ class EgressGate:
                     state=call.sending,
                 )
                 return await self._send_reusing(exchange, sending) or await self._send_dialling(exchange, sending)
+
+    def _limit_time(self, exchange: ExchangeState) -> float:
+        """Return the seconds that the tool's calls may take, as its timeout says; a call that began late has less."""
+        most = find_tool(exchange.checker.outbound.tool).policy.timeout_s
+        return self.within_s if most is None else min(most, self.within_s)
 
     async def _send_reusing(self, exchange: ExchangeState, sending: Sending) -> InboundResponse | None:
         """Return the response by an idle connection of the same execution to the same host; None where there is none."""

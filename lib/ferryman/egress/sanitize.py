@@ -16,38 +16,45 @@ from ferryman.egress.response_head import get_retry_after, read_head
 from ferryman.egress.text import CHARACTERS_READ, decode_text, describe_binary
 
 
-def render_response(inbound: InboundResponse, scanner: SecretScanner, *, nonce: str, ok: Collection[int] | None = None) -> str:
-    """Return a response for the model: decoded, stripped, redacted, cut to 50,000 characters and framed, in this order.
+def render_response(
+    inbound: InboundResponse,
+    scanner: SecretScanner,
+    *,
+    nonce: str,
+    ok: Collection[int] | None = None,
+    most: int = RESULT_CHARACTERS_MAX,
+) -> str:
+    """Return a response for the model: decoded, stripped, redacted, cut to `most` characters and framed, in this order.
 
     Redacting before the cut, and after the stripping, since either could otherwise put a secret together or hide half of one.
     A status that is an error is told in a line before the frame: `ok` are those that are none; None: all below 400.
     """
-    framed = _render_frame(inbound, scanner, nonce)
+    framed = _render_frame(inbound, scanner, nonce, most)
     if is_error(inbound.status) if ok is None else inbound.status not in ok:
         return f"{describe_failure(inbound.status, get_retry_after(inbound))}\n{framed}"  # S0-142, S1-39
     return framed
 
 
-def _render_frame(inbound: InboundResponse, scanner: SecretScanner, nonce: str) -> str:
+def _render_frame(inbound: InboundResponse, scanner: SecretScanner, nonce: str, most: int) -> str:
     head = read_head(inbound, scanner)
     text = decode_text(inbound)
     if text is None:
         body = describe_binary(inbound, head.content_type, scanner)
         return frame.wrap(body, nonce=nonce, truncated=inbound.cut, attributes=str(head))
-    return _redact_and_frame(text, scanner, nonce=nonce, cut=inbound.cut, attributes=str(head))
+    return _redact_and_frame(text, scanner, nonce=nonce, cut=inbound.cut, most=most, attributes=str(head))
 
 
-def frame_text(text: str, scanner: SecretScanner, *, nonce: str) -> str:
-    """Return a text of the system that quotes others, stripped, redacted, cut and framed."""
-    return _redact_and_frame(remove_invisible(text)[:CHARACTERS_READ], scanner, nonce=nonce, cut=False)
+def frame_text(text: str, scanner: SecretScanner, *, nonce: str, most: int = RESULT_CHARACTERS_MAX) -> str:
+    """Return a text of the system that quotes others, stripped, redacted, cut to `most` characters and framed."""
+    return _redact_and_frame(remove_invisible(text)[:CHARACTERS_READ], scanner, nonce=nonce, cut=False, most=most)
 
 
-def _redact_and_frame(read: str, scanner: SecretScanner, *, nonce: str, cut: bool, attributes: str = "") -> str:
+def _redact_and_frame(read: str, scanner: SecretScanner, *, nonce: str, cut: bool, most: int, attributes: str = "") -> str:
     text = _redact(read, scanner)
-    cut = cut or len(read) == CHARACTERS_READ or len(text) > RESULT_CHARACTERS_MAX
-    body = frame.neutralize(text[:RESULT_CHARACTERS_MAX])
-    if len(body) > RESULT_CHARACTERS_MAX:
-        body, cut = frame.neutralize(body[:RESULT_CHARACTERS_MAX])[:RESULT_CHARACTERS_MAX], True
+    cut = cut or len(read) == CHARACTERS_READ or len(text) > most
+    body = frame.neutralize(text[:most])
+    if len(body) > most:
+        body, cut = frame.neutralize(body[:most])[:most], True
     return frame.wrap(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut, attributes=attributes)
 
 

@@ -34,6 +34,7 @@ from ferryman.ports.gate import PieceTally
 from ferryman.ports.halts import Halts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
+from ferryman.tools.clamp import clamp_arguments
 from ferryman.tools.known_secrets import make_scan_only, open_former, open_known_tokens
 from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
 from ferryman.tools.tokens.dependencies import GrantDependencies
@@ -181,7 +182,8 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
     credentials = await _open(deps, policy.task, claimed_call.versions)
     if may_fetch_tokens(policy):
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
-    arguments = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
+    opened = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
+    arguments = clamp_arguments(find_tool(ticket.tool).policy, opened)
 
     async def renew(names: Collection[str]) -> dict[str, Credential]:
         after = await renew_expiring(deps, credentials, names=names, services=policy.integrations)

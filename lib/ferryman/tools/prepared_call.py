@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ferryman import offload
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.credentials.integration import Integration
@@ -73,9 +74,14 @@ class CallContext:
             about=self.about,
             execution_id=self.claimed_call.call_request.execution if self.reuses_connections else None,
             within_s=within_s,
+            body_max=self._limit_body(),
             count=self.count,
             sending=self.sending,
         )
+
+    def _limit_body(self) -> int | None:
+        most = find_tool(self.claimed_call.ticket.tool).policy.response_bytes_max
+        return None if most is None else min(most, self.claimed_call.policy.plan.response_bytes)
 
     async def renew_credentials(self, names: Collection[str]) -> CallContext:
         """Return the context with the credentials of these names renewed where they are about to expire."""

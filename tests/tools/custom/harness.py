@@ -56,8 +56,8 @@ def document(*operations: str, title: str = "Shop", server: str = f"https://{HOS
     return json.dumps({"openapi": "3.1.0", "info": info, "servers": [{"url": server}], "paths": paths})
 
 
-async def _frame(_: str, credentials: Iterable[Credential], text: str) -> str:
-    return frame_text(text, SecretScanner(credentials), nonce="0" * 16)
+async def _frame(_: str, credentials: Iterable[Credential], text: str, most: int) -> str:
+    return frame_text(text, SecretScanner(credentials), nonce="0" * 16, most=most)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TRUNCATED, Ticket, TicketState
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.stale import StaleError
@@ -103,6 +104,15 @@ async def test_a_result_is_cut_after_it_was_scanned(caller: Caller) -> None:
     settled = await caller.execute()
     assert settled.result is not None
     assert settled.result.content == "x" * 49_995 + "[reda" + TRUNCATED
+
+
+async def test_a_result_is_cut_as_its_tool_says(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = TOOLS["calculator"]
+    monkeypatch.setitem(TOOLS, "calculator", replace(tool, policy=replace(tool.policy, result_characters_max=3)))
+    caller.says = "12345"
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert settled.result.content == "123" + TRUNCATED
 
 
 async def test_where_the_task_has_no_secret_nothing_is_scanned(caller: Caller) -> None:

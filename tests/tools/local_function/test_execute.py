@@ -25,7 +25,7 @@ DB = object()
 def registered(function: Any, name: str = "probe", **how: Any) -> Iterator[None]:
     """Have a tool in the catalog and in the registry for as long as the block lasts."""
     before = dict(TOOL_REGISTRY), list(TOOL_SCHEMAS)
-    LISTED[name] = TOOLS[name] = build_tool(name=name)
+    LISTED[name] = TOOLS[name] = build_tool(name=name, kind="local_function", policy=TOOLS["calculator"].policy)
     try:
         register(name, function, **how)
         yield

@@ -11,7 +11,7 @@ from typing import Any
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import STORED_NAME
-from ferryman.domain.tools.tool import Repeatable
+from ferryman.domain.tools.tool import Repeatable, ToolPolicy
 
 AUDIT_ROWS_MAX = 50  # rows of the execution's `tool_calls` (S0-125)
 AUDIT_CHARACTERS_MAX = 1_000  # characters of `content` in an audit row; the ticket of the call has all of them
@@ -136,6 +136,11 @@ def is_outcome_unknown(result: ToolCallResult, repeatable: Repeatable) -> bool:
     """
     safe = repeatable is Repeatable.SAFE or (result.method or "").upper() in ("GET", "HEAD")
     return not result.blocked and result.response_status is None and not safe
+
+
+def limit_result(policy: ToolPolicy) -> int:
+    """Return to how many characters a result is cut: the smallest of the limits that apply."""
+    return min(RESULT_CHARACTERS_MAX, policy.result_characters_max or RESULT_CHARACTERS_MAX)
 
 
 def truncate_names(result: ToolCallResult) -> ToolCallResult:

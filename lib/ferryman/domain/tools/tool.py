@@ -26,15 +26,15 @@ class ToolPolicy:
     """What the calls of a tool may do, and what they cost."""
 
     timeout_s: float | None
-    """The seconds that a call may take at most; None: what the deployment allows (`FERRYMAN_REQUEST_S`)."""
+    """The seconds that a call may take, as its message says; None: what the deployment allows (`FERRYMAN_REQUEST_S`)."""
     argument_characters_max: int | None
-    """To how many characters a text among the arguments is cut; None cuts nothing."""
+    """To how many characters a text among the arguments is cut, in silence (`tools.clamp`); None cuts nothing."""
     argument_items_max: int | None
     """To how many items a list among the arguments is cut; None cuts nothing."""
     response_bytes_max: int | None
-    """How much of an answer is read; None: what the owner's plan allows."""
+    """How many bytes of a response are read, at most those of the owner's plan; None: as many as that allows."""
     result_characters_max: int | None
-    """How much of a result the model is shown; None: what every tool may show."""
+    """To how many characters a result is cut, where it is framed; None: to those of every tool (`RESULT_CHARACTERS_MAX`)."""
     network: NetworkPolicy
     fee: Decimal
     """Credits for a call that used a credential (S0-111)."""
@@ -42,17 +42,20 @@ class ToolPolicy:
     """Whether a call counts against the plan's calls for a minute and for an execution."""
     repeatable: Repeatable
     parallel_safe: bool
-    """Whether a call may run beside other calls of its turn."""
+    """Whether a call may run beside other calls of its turn. A task's calls run one after the other, whatever this says."""
     wrapped: bool
-    """Whether a result is content of others, which is framed for the model."""
+    """Whether a result is content of others, which is framed for the model: so for whatever comes over a network."""
     needs_confirmation: bool
-    """Whether a person has to agree to each call."""
+    """Whether a person has to agree to each call. A tool of which this is true does not load: nobody is asked yet."""
     reads: tuple[str, ...]
     """What a call reads, such as services, webhooks or the task's tools."""
     changes: tuple[str, ...]
     """What a call changes, in the same words."""
     decided_by: tuple[str, ...] | None
-    """The arguments that decide where the effect of a call goes, such as a URL or an account; None: all of them."""
+    """The arguments that decide where the effect of a call goes, such as a URL or an account; None: all of them.
+
+    These three are shown to people; no call is admitted or refused by them yet.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

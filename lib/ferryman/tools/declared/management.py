@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ferryman.domain.calls.call import ToolCallResult
+from ferryman.catalog.tools import find_tool
+from ferryman.domain.calls.call import ToolCallResult, limit_result
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.credentials.credential import AuthType, Credential
 from ferryman.domain.http.request import Method
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
@@ -19,7 +20,7 @@ from ferryman.ports.clusters import Clusters
 from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.importing import ImportedTools, import_tools
 from ferryman.tools.declared.storing import store_cluster
-from ferryman.tools.prepared_call import CallContext, PreparedCall, Redactor
+from ferryman.tools.prepared_call import CallContext, PreparedCall
 
 NAMES_MAX = 300
 """How many names of imported tools the model is shown; there may be more."""
@@ -29,12 +30,15 @@ NOTES_MAX = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterManager:
-    """Imports and deletes clusters. `frame` takes an owner, all open credentials and a text, and returns the text as the model
-    may read it; `neutralize` makes a text harmless that is outside of any frame."""
+    """Imports and deletes clusters.
+
+    `frame` takes an owner, all open credentials, a text and how many of its characters the model is shown, and returns the
+    text as the model may read it; `neutralize` makes a text harmless that is outside of any frame.
+    """
 
     clusters: Clusters
     documents: OpenApiFetcher
-    frame: Redactor
+    frame: Callable[[str, Iterable[Credential], str, int], Awaitable[str]]
     neutralize: Callable[[str], str]
 
     def prepare_import(self, context: CallContext) -> PreparedCall:
@@ -79,7 +83,7 @@ class ClusterManager:
         """Return the result, which is not an HTTP response, with the status of a success or of an error."""
         tool, owner = context.claimed_call.ticket.tool, context.claimed_call.policy.owner
         try:
-            framed = await self.frame(owner, context.credentials.values(), text)
+            framed = await self.frame(owner, context.credentials.values(), text, limit_result(find_tool(tool).policy))
         except CallRefusedError as refused:
             return ToolCallResult.from_refusal(tool, refused.refusal)
         return ToolCallResult(tool, framed if done else f"Error: {framed}", response_status=200 if done else 400)

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from ferryman.tools.local_function.execute import MAX_PARAM_LENGTH
+from ferryman.catalog.tools import find_tool
 from ferryman.tools.local_function.registry import register
 
 
@@ -15,8 +15,9 @@ async def calculator(*, expression: str, **_: Any) -> str:
     from ferryman.tools.local_function.calculation.answer import compute
     from ferryman.tools.local_function.calculation.values import CalculationError
 
-    if len(expression) >= MAX_PARAM_LENGTH:  # it was cut: its value would be another's
-        return f"Error: expression: at most {MAX_PARAM_LENGTH - 1} characters can be calculated"
+    most = find_tool("calculator").policy.argument_characters_max
+    if most is not None and len(expression) >= most:  # it was cut: its value would be another's
+        return f"Error: expression: at most {most - 1} characters can be calculated"
     try:
         return await asyncio.to_thread(compute, expression, today=datetime.now(UTC).date())
     except CalculationError as error:

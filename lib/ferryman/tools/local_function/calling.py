@@ -20,6 +20,7 @@ from ferryman.domain.calls.call import (
     Ticket,
     TicketState,
     ToolCallResult,
+    limit_result,
 )
 from ferryman.domain.executions.execution import Execution
 from ferryman.ports.clock import Clock
@@ -78,8 +79,9 @@ class LocalFunctionCalls:
             text = await self._scan(execution, content[:SCANNED_CHARACTERS_MAX])
         except RejectedError:  # a credential of the task does not open: nobody can say what the text holds
             return ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
-        if len(text) > RESULT_CHARACTERS_MAX:
-            text = text[:RESULT_CHARACTERS_MAX] + TRUNCATED
+        most = limit_result(find_tool(ticket.tool).policy)
+        if len(text) > most:
+            text = text[:most] + TRUNCATED
         return ToolCallResult(tool=ticket.tool, content=text, response_size_bytes=len(content.encode()), latency_ms=latency_ms)
 
     async def _scan(self, execution: Execution, content: str) -> str:

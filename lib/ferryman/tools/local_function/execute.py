@@ -1,6 +1,7 @@
-"""The executor of local functions: keys stripped, values clamped, five seconds, and always a text (S2-28 … S2-48).
+"""The executor of local functions: keys stripped, values clamped, a time limit, and always a text (S2-28 … S2-48).
 
-In the process that runs it, nothing else turns a call of the model into an effect (S2-2 … S2-4).
+How long a call may take, and to what its arguments are cut, is in its tool's entry of the catalog. In the process that runs
+it, nothing else turns a call of the model into an effect (S2-2 … S2-4).
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import ERROR, FAILED_FUNCTION, ToolCall
 from ferryman.domain.key_shapes import redact_shapes
+from ferryman.domain.tools.tool import ToolPolicy
+from ferryman.tools.clamp import clamp_arguments
 from ferryman.tools.local_function.registry import TOOL_REGISTRY
 
 RESERVED = ("user_id", "db")
 """Arguments that only the executor gives; the model's own of these names are dropped in silence (S2-30)."""
 
-MAX_PARAM_LENGTH = 1000  # characters of a text (S2-31)
-MAX_PARAM_ITEMS = 50  # items of a list (S2-32)
 ERROR_CHARACTERS_MAX = 1_000
-TIMEOUT_S = 5.0  # of one call (S2-35)
 
 
 async def execute(tool_call: ToolCall, user_id: UUID, db: Any) -> str:
@@ -33,13 +34,14 @@ async def execute(tool_call: ToolCall, user_id: UUID, db: Any) -> str:
     function = TOOL_REGISTRY.get(tool_call.name)
     if function is None:
         return f"{ERROR}Unknown tool '{tool_call.name}'"
-    envelope = asyncio.timeout(TIMEOUT_S)
+    policy = find_tool(tool_call.name).policy
+    envelope = asyncio.timeout(policy.timeout_s)
     try:
         async with envelope:
-            return await function(**prepare_input(tool_call.arguments), user_id=str(user_id), db=db)
+            return await function(**prepare_input(policy, tool_call.arguments), user_id=str(user_id), db=db)
     except Exception as error:  # noqa: BLE001 - the conversation stays alive, whatever a tool does (S2-43)
         if envelope.expired():
-            return f"{ERROR}Tool '{tool_call.name}' timed out after {TIMEOUT_S:g} seconds"
+            return f"{ERROR}Tool '{tool_call.name}' timed out after {policy.timeout_s:g} seconds"
         return f"{FAILED_FUNCTION}{tool_call.name}: {_describe(error)}"
 
 
@@ -48,17 +50,11 @@ async def run(tool_calls: Sequence[ToolCall], user_id: UUID, db: Any) -> list[di
     return [{"type": "tool_result", "tool_use_id": call.id, "content": await execute(call, user_id, db)} for call in tool_calls]
 
 
-def prepare_input(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments without reserved keys, each text and list cut to its limit; deeper values stay (S2-33, S2-34)."""
-    return {name: _clamp(value) for name, value in arguments.items() if name not in RESERVED}
+def prepare_input(policy: ToolPolicy, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as the function is given them: without reserved keys, and clamped."""
+    return clamp_arguments(policy, {name: value for name, value in arguments.items() if name not in RESERVED})
 
 
 def _describe(error: Exception) -> str:
     # cut before the search, which bounds its time, and after it, so that no key is cut in two unseen
     return redact_shapes(str(error)[: 10 * ERROR_CHARACTERS_MAX])[:ERROR_CHARACTERS_MAX]
-
-
-def _clamp(value: Any) -> Any:
-    if isinstance(value, str):
-        return value[:MAX_PARAM_LENGTH]
-    return value[:MAX_PARAM_ITEMS] if isinstance(value, list) else value

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import ERROR, Ticket, ToolCallResult
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.ports.clock import Clock
+from ferryman.tools.clamp import clamp_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,8 @@ class WaitCalls:
         """
         now, ends = self.clock.now(), (execution.started_at or execution.created_at) + self.execution_timeout
         try:
-            until = read_moment(ticket.display_arguments, base=ticket.created_at)
+            arguments = clamp_arguments(find_tool(ticket.tool).policy, ticket.display_arguments)
+            until = read_moment(arguments, base=ticket.created_at)
         except ValueError as error:
             return _answer(ticket, f"{ERROR}{error}")
         if until >= ends:
