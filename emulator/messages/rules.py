@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from emulator.messages.script import SIGNATURE, Expect, sign
@@ -55,6 +55,7 @@ def check_request(body: Mapping[str, object]) -> None:
     _check_roles(messages)
     _check_blocks(messages)
     _check_pairs(messages)
+    _check_references(messages, tools)
     if not tools and any(block.get("type") in ("tool_use", "tool_result") for m in messages for block in list_blocks(m)):
         raise InvalidRequestError("Requests which include `tool_use` or `tool_result` blocks must define tools.")
 
@@ -107,6 +108,7 @@ def count_tokens(*values: object) -> int:
 
 def _check_tools(tools: Sequence[object]) -> set[str]:
     names: set[str] = set()
+    deferred = 0
     for n, item in enumerate(tools):
         where = f"tools.{n}"
         tool = read_object(item, where)
@@ -116,11 +118,21 @@ def _check_tools(tools: Sequence[object]) -> set[str]:
         if name in names:
             raise InvalidRequestError("tools: Tool names must be unique.")
         names.add(name)
+        deferred += read_member(tool, "defer_loading", bool, where, False)
         if "type" not in tool or tool["type"] == "custom":
             schema = read_member(tool, "input_schema", dict, where)
             if schema.get("type") != "object":
                 raise InvalidRequestError(f"{where}.input_schema.type: Input should be 'object'")
+    if tools and deferred == len(tools):
+        raise InvalidRequestError("At least one tool must be non-deferred: all tools have defer_loading set.")
     return names
+
+
+def _check_references(messages: Sequence[Message], tools: Collection[str]) -> None:
+    for block in (block for message in messages for block in list_blocks(message) if block.get("type") == "tool_result"):
+        for part in block["content"] if isinstance(block.get("content"), list) else ():
+            if part["type"] == "tool_reference" and read_member(part, "tool_name", str, "tool_reference") not in tools:
+                raise InvalidRequestError(f"Tool reference '{part['tool_name']}' has no corresponding tool definition")
 
 
 def _check_roles(messages: Sequence[Message]) -> None:

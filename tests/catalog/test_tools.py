@@ -170,7 +170,7 @@ INTEGRATION = (
     *("review_artifact", "create_workflow", "trigger_workflow", "check_workflow_status", "list_workflows"),
 )
 
-ADDITIONS = {"wait_until"}
+ADDITIONS = {"find_tools", "wait_until"}
 """Tools that no seed names."""
 
 

@@ -13,6 +13,7 @@ from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.message import Prompt, canonicalize_prompt, digest_prompt
 
 TOOLS = ({"name": "é", "input_schema": {"b": 1, "a": [2.5, None, True]}},)
+FURTHER = ({"name": "found", "input_schema": {}}, {"name": "further", "input_schema": {}})
 CONTENTS = st.text() | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": st.text()}), max_size=3)
 MESSAGES = st.lists(st.fixed_dictionaries({"role": st.sampled_from(("user", "assistant")), "content": CONTENTS}), max_size=6)
 
@@ -44,6 +45,20 @@ def test_it_is_digested_and_measured_as_the_whole_prompt_would_be(system: str, m
 def test_its_size_without_the_last_messages_is_what_it_was_before_them(messages: list[dict[str, Any]]) -> None:
     sizes = [build_history(messages[:count]).measure() for count in range(len(messages) + 1)]
     assert [build_history(messages).measure(without=count) for count in range(len(messages) + 1)] == sizes[::-1]
+
+
+@given(MESSAGES.filter(bool), MESSAGES)
+def test_tools_that_are_added_count_with_the_message_that_found_them(
+    earlier: list[dict[str, Any]], later: list[dict[str, Any]]
+) -> None:
+    history = build_history(earlier)
+    before = build_history(earlier[:-1]).measure()
+    history.add_tools(FURTHER)
+    for message in later:
+        history.append(message)
+    canonical = canonicalize_prompt("s", [*TOOLS, *FURTHER], earlier + later)
+    assert (history.digest(), history.measure()) == (digest_prompt(canonical), len(canonical))
+    assert (history.measure(without=len(later) + 1), history.tools) == (before, (*TOOLS, *FURTHER))
 
 
 @given(MESSAGES)

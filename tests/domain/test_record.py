@@ -184,7 +184,7 @@ def test_an_execution_that_ended_before_its_setup_has_neither_setup_nor_policy()
 
 def read(number: int, record: Record = RECORD) -> list[Any]:
     """Return the messages that the model read before this turn."""
-    return record.build_messages(record.steps[number - 1])
+    return record.build_prompt(record.steps[number - 1], finders=())[1]
 
 
 FIRST = [{"role": "user", "content": "p"}]

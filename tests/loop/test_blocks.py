@@ -75,9 +75,9 @@ async def test_a_paused_turn_goes_on_from_the_journal_as_the_record_says(stage: 
     await stage.run(says("", USE), thinks(SEARCH, stop="pause_turn"), says("", USE), says("done"))
     steps, tickets = [*stage.memory.steps["e"].values()], [*stage.memory.tickets["e"].values()]
     record = Record(execution=stage.execution, opening=stage.memory.openings["e"], steps=steps, tickets=tickets, entries=())
-    roles = [message["role"] for message in record.build_messages(steps[-1])]
+    roles = [message["role"] for message in record.build_prompt(steps[-1], finders=())[1]]
     assert roles == ["user", "assistant", "user", "assistant", "assistant", "user"]
-    assert record.build_messages(steps[-1]) == list(stage.model.prompts[-1].messages)
+    assert record.build_prompt(steps[-1], finders=())[1] == list(stage.model.prompts[-1].messages)
 
 
 async def test_a_turn_that_is_always_paused_ends_with_the_iterations(stage: Any) -> None:

@@ -165,12 +165,12 @@ def test_the_definitions_that_were_given_are_not_changed():
 @pytest.mark.parametrize(
     "tools", [[], [definition for definition in BUILT_IN if definition["name"] != CALL]], ids=["none", "the others"]
 )
-def test_what_does_not_fit_needs_call_custom_tool(tools):
-    with pytest.raises(TooManyToolsError, match=f"2 declared tools do not fit .* enable {CALL}"):
+def test_what_does_not_fit_needs_a_tool_that_reaches_it(tools):
+    with pytest.raises(TooManyToolsError, match=f"2 declared tools do not fit .* enable find_tools or {CALL}"):
         select_definitions(tools, [tool("a", "c"), tool("b", "c", size=DEFINITIONS_BYTES_MAX), tool("d", "e")])
 
 
-def test_what_fits_does_not_need_call_custom_tool():
+def test_what_fits_needs_no_such_tool():
     assert names(select_definitions([], [tool("a", "c")])) == ["a"]
 
 

@@ -10,6 +10,7 @@ import anthropic
 import httpx2
 import pytest
 
+from ferryman.domain.operator_model import OperatorModel
 from ferryman.models import refused, request
 from ferryman.models.events import UnreadableReplyError
 from ferryman.models.refused import RefusedRequestError, check_response
@@ -97,3 +98,35 @@ async def test_a_success_is_left_to_its_reader() -> None:
     response = respond(200, b"data: x\n\n")
     await check_response(response)
     assert response.stream.read == 0
+
+
+DEFINITION = {"name": "look", "description": "", "input_schema": {"type": "object"}}
+SEARCHED = replace(
+    PROMPT,
+    tools=(*PROMPT.tools, {**DEFINITION, "defer_loading": True}),
+    messages=(
+        *PROMPT.messages,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "find_tools", "input": {}}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "tool_reference", "tool_name": "look"}]},
+                {"type": "tool_result", "tool_use_id": "d", "content": "a text"},
+            ],
+        },
+    ),
+)
+
+
+def test_a_tool_that_was_found_is_listed_as_deferred_and_referred_to() -> None:
+    body = json.loads(request.encode(SEARCHED, None, is_vertex=False))
+    assert body["tools"][-1] == {**DEFINITION, "defer_loading": True}
+    assert body["messages"][-1]["content"][0]["content"] == [{"type": "tool_reference", "tool_name": "look"}]
+
+
+def test_the_server_of_an_operator_is_sent_no_reference() -> None:
+    served = OperatorModel(name="llama", url="https://models.test", served_as="llama", price={})
+    body = json.loads(request.encode(SEARCHED, served, is_vertex=False))
+    assert body["tools"][-1] == DEFINITION
+    assert [block["content"] for block in body["messages"][-1]["content"]] == ["Found: look.", "a text"]
+    assert body["messages"][:-1] == list(SEARCHED.messages[:-1])

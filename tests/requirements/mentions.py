@@ -49,7 +49,13 @@ def find_claimed(lines: Iterable[Requirement], named: Collection[str]) -> list[s
 
 
 def read_library() -> str:
-    """Return the sources of the library and its functions as one text, without the tools that the catalogue only lists."""
+    """Return the sources of the library and its functions as one text, without what only names tools: the entries of those
+    that are not implemented, and the words that would load them."""
     paths = (path for folder in ("lib", "functions") for path in (ROOT / folder).rglob("*"))
-    lines = (line for path in sorted(paths) if path.suffix in (".py", ".json") for line in path.read_text().splitlines())
+    lines = (
+        line
+        for path in sorted(paths)
+        if path.suffix in (".py", ".json") and path.stem != "tool_triggers"
+        for line in path.read_text().splitlines()
+    )
     return "\n".join(line for line in lines if '"implemented": false' not in line)

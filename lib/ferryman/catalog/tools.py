@@ -35,6 +35,12 @@ LISTED, DECLARED = read_tools(load_file("tools.json"), CATEGORIES, ICONS)
 TOOLS: dict[str, Tool] = {name: tool for name, tool in LISTED.items() if isinstance(tool, Tool)}
 """The built-in tools by name, in the order in which the model is shown them."""
 
+FINDING = "finding"
+"""The kind of tools that search for others of the task."""
+
+FINDERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == FINDING)
+"""The tools that search for others of the task, and are offered where not all of them are shown."""
+
 
 def find_tool(name: str) -> Tool:
     """Return the tool of this name; for any that is not built in `DECLARED`, which has no name of its own."""

@@ -28,6 +28,9 @@ tools:
   #   name: getWeather
   #   url: https://api.example.com/weather?city={{city}}
 
+# Which of them the model is shown: all, or those that the prompt asks for; it searches the others with find_tools.
+# tool_loading: all        # all or context-aware
+
 # The services it may reach, of `ferryman integrations`. Their keys: ferryman credential set TASK NAME --service SERVICE
 integrations:
   - coingecko

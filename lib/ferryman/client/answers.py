@@ -197,6 +197,7 @@ class ListedTaskJson(TypedDict):
     integrations: list[str]
     webhook_urls: list[str]
     webhook_match: str
+    tool_loading: Literal["all", "context-aware"]
     max_iterations: int
     max_credits: str
     max_credits_month: str | None
@@ -295,6 +296,7 @@ class TaskJson(TypedDict):
     integrations: list[str]
     webhook_urls: list[str]
     webhook_match: str
+    tool_loading: Literal["all", "context-aware"]
     max_iterations: int
     max_credits: str
     max_credits_month: str | None

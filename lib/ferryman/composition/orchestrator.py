@@ -9,6 +9,7 @@ from datetime import timedelta
 from ferryman import catalog
 from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
+from ferryman.catalog.tools import FINDING
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
@@ -33,6 +34,7 @@ from ferryman.models.anthropic import AnthropicModel
 from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
+from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.local_function.calling import LocalFunctionCalls
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
@@ -57,7 +59,10 @@ class OrchestratorFunction:
         tickets = FirestoreTickets(clients, request_s=settings.request_s)
         local_calls = LocalFunctionCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
-        kinds = {"local_function": local_calls.execute, "waiting": waits.execute}
+        clusters = FirestoreClusters(clients)
+        executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)
+        searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
+        kinds = {"local_function": local_calls.execute, "waiting": waits.execute, FINDING: searches.execute}
 
         self.callers = TokenCallers(wire, settings)
         self.retry_after_s = settings.retry_after_s
@@ -65,8 +70,8 @@ class OrchestratorFunction:
             owners=FirestoreOwners(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
-            clusters=FirestoreClusters(clients),
-            executions=FirestoreExecutions(clients, Retention.from_settings(settings), plans),
+            clusters=clusters,
+            executions=executions,
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             model=self.model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ferryman.catalog.tools import find_tool
+from ferryman.catalog.tools import FINDERS, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
     Ticket,
@@ -28,6 +28,9 @@ from ferryman.ports.errors import HaltedError, TaskDisabledError, UnavailableErr
 
 RATE_REFUSALS_MAX = 3
 """How many calls of one turn are refused for a limit of the plan, before the others are answered without being tried."""
+
+SEARCHES_MAX = 20
+"""How often an execution may search for tools: each search reads all of the task's declared tools."""
 
 
 class ExecutionCancelledError(Exception):
@@ -129,6 +132,8 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
             raise CallRefusedError(refusal.NOT_TRIED)
         check_repeats(digest_call(ticket.tool, ticket.display_arguments), run.recent)
         decided_at = deps.clock.now()
+        if tool.name in FINDERS and run.searches >= SEARCHES_MAX:
+            raise CallRefusedError(refusal.refuse_search(SEARCHES_MAX))
         if tool.policy.counts:
             run.execution.rate.admit(policy.plan, decided_at)
         if run.execution.credits_used + tool.policy.fee > run.opening.max_credits:

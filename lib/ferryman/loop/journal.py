@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
-from ferryman.catalog.tools import find_tool, get_fee
+from ferryman.catalog.tools import FINDERS, find_tool, get_fee
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
 from ferryman.domain.calls.sub_calls import order_calls
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory
-from ferryman.domain.executions.message import build_tool_result
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,7 +28,7 @@ class Run:
     last turn was refused for a limit of the plan.
     `is_reserved` tells that the last commit has reserved the next model call, which was not made yet: in the store it counts as
     made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
-    which repeats are found; one that was refused for a limit was not made.
+    which repeats are found; one that was refused for a limit was not made. `searches` counts the calls that searched for tools.
     """
 
     execution: Execution
@@ -44,6 +43,7 @@ class Run:
     is_rate_limited: bool = False
     is_reserved: bool = False
     next_call: int = 0
+    searches: int = 0
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
 
     def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
@@ -91,12 +91,15 @@ class Run:
     def close_turn(self) -> None:
         """Close the turn: add its results as the message that the model reads next."""
         self.is_rate_limited = self.count_rate_refusals() == len(self.results)
-        blocks: list[Any] = [
-            build_tool_result(ticket.call, result.content, is_error=result.failed)
+        answers = [
+            (ticket.call, ticket.result)
             for ticket in sorted(self.results, key=lambda ticket: ticket.seq)
-            if ticket.parent is None and (result := ticket.result) is not None
+            if ticket.parent is None and ticket.result is not None
         ]
-        self.history.append({"role": "user", "content": blocks})
+        enabled = self.execution.policy.enabled if self.execution.policy else ()
+        message, definitions = build_results(answers, finders=FINDERS, listed=self.history.tools, enabled=enabled)
+        self.history.append(message)
+        self.history.add_tools(definitions)
         self.results = []
 
     def count_rate_refusals(self) -> int:
@@ -114,6 +117,7 @@ class Run:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"
         del self.pending[0]
         self.results.append(ticket)
+        self.searches += ticket.tool in FINDERS
         if ticket.result.block_reason != RATE_LIMITED:
             self.recent.append(digest_call(ticket.tool, ticket.display_arguments))
         return ticket.result

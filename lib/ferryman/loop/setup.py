@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman import offload
-from ferryman.catalog.tools import holds_secrets
+from ferryman.catalog.tools import FINDERS, holds_secrets
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.credits import ledger
@@ -17,11 +17,11 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
-from ferryman.domain.tasks.task import Task
+from ferryman.domain.tasks.task import Task, ToolLoading
 from ferryman.loop import receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.preamble import RULES, describe_access
-from ferryman.loop.tool_offer import build_offer
+from ferryman.loop.tool_offer import OfferContext, build_offer
 
 PROMPT_CHARACTERS_MAX = 200_000
 """System prompt and prompt together, with their variables filled in: step 0 stores them."""
@@ -56,9 +56,11 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         raise StartRejectedError(f"the prompt asks for {rule}, which tasks may not do")
     sealed, former = await deps.credentials.read_all(task.id)
     services = [credential.label.service for credential in sealed]
-    definitions = deps.registry.get_definitions(task.tools, services=services)
-    texts = "\n".join((task.task_prompt, execution.input or "", task.system_prompt))
-    offer = await build_offer(task.owner, definitions, await deps.clusters.tools(task.id), prompt=texts)
+    tools = _enable_search(task)
+    definitions = deps.registry.get_definitions(tools, services=services)
+    message = f"{task.task_prompt}\n{execution.input or ''}"
+    context = OfferContext(loading=task.tool_loading, message=message, prompt=f"{message}\n{task.system_prompt}")
+    offer = await build_offer(task.owner, definitions, await deps.clusters.tools(task.id), context)
     if offer.fault is not None:
         raise StartRejectedError(offer.fault)
     approved = [deps.integrations[name] for name in task.integrations if name in deps.integrations]
@@ -66,7 +68,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         owner=task.owner,
         task=task.id,
         plan=plan,
-        tools=task.tools,
+        tools=tools,
         integrations=task.integrations,
         domains=tuple(domain for integration in approved for domain in integration.allowed_domains),
         webhook=WEBHOOK in task.integrations,
@@ -91,6 +93,13 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     except InsufficientCreditsError as error:
         raise StartRejectedError(str(error)) from None
     return replace(opened, credits_reserved=reserve), opening
+
+
+def _enable_search(task: Task) -> tuple[str, ...]:
+    """Return the built-in tools that `task` has enabled; loading them by context enables the search for the others."""
+    if task.tool_loading is ToolLoading.ALL:
+        return task.tools
+    return (*task.tools, *(name for name in FINDERS if name not in task.tools))
 
 
 async def _find_injection(owner: str, texts: Sequence[str]) -> str | None:

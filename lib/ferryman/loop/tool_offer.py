@@ -9,9 +9,11 @@ from itertools import groupby
 from typing import Any
 
 from ferryman import offload
-from ferryman.catalog.tools import TOOLS
+from ferryman.catalog.tools import FINDERS, TOOLS
+from ferryman.domain.tasks.task import ToolLoading
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import build_definition
+from ferryman.loop.context_offer import PROMPTED_MAX, select_in_context
 from ferryman.selection.declared import find_declared_tools
 
 DEFINITIONS_BYTES_MAX = 200_000
@@ -20,11 +22,11 @@ DEFINITIONS_BYTES_MAX = 200_000
 NAMES_BYTES_MAX = 40_000
 """The part of these bytes that lists the tools whose definitions do not fit."""
 
-PROMPTED_MAX = 30
-"""How many tools are shown because the prompt asks for them, where not all fit."""
-
 CALLERS = tuple(tool.name for tool in TOOLS.values() if tool.calls_others)
 """The tools that call others by their names."""
+
+REACHING = (*FINDERS, *CALLERS)
+"""The tools by which a model reaches those that it is not shown."""
 
 
 class TooManyToolsError(Exception):
@@ -40,23 +42,43 @@ class ToolOffer:
     fault: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferContext:
+    """What an offer is chosen by: how the task's tools are loaded, what it is asked (`message`), and all of its `prompt`."""
+
+    loading: ToolLoading = ToolLoading.ALL
+    message: str = field(default="", repr=False)
+    prompt: str = field(default="", repr=False)
+
+
+EVERYTHING = OfferContext()
+
+
 async def build_offer(
-    owner: str, definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool], *, prompt: str = ""
+    owner: str,
+    definitions: Sequence[Mapping[str, Any]],
+    declared: Sequence[DeclaredTool],
+    context: OfferContext = EVERYTHING,
 ) -> ToolOffer:
     """Return the offer of the built-in `definitions` and the `declared` tools, which may be thousands: built in a worker."""
-    if not declared:
+    if not declared and context.loading is ToolLoading.ALL:
         return ToolOffer(tools=select_definitions(definitions, ()))
     try:
-        return await offload.run(owner, offload.DOCUMENT, make_offer, definitions, declared, prompt)
+        return await offload.run(owner, offload.DOCUMENT, make_offer, definitions, declared, context)
     except offload.OverBudgetError as error:
         return ToolOffer(fault=f"the declared tools cannot be read: {error}")
 
 
-def make_offer(definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool], prompt: str = "") -> ToolOffer:
+def make_offer(
+    definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool], context: OfferContext = EVERYTHING
+) -> ToolOffer:
     """Return the offer; a pure function for workers."""
     enabled = [tool for tool in declared if tool.enabled]
     try:
-        tools = select_definitions(definitions, enabled, prompt)
+        if context.loading is ToolLoading.CONTEXT_AWARE:
+            tools = select_in_context(definitions, enabled, message=context.message, prompt=context.prompt)
+        else:
+            tools = select_definitions(definitions, enabled, context.prompt)
     except TooManyToolsError as error:
         return ToolOffer(fault=str(error))
     return ToolOffer(tools=tools, fingerprints={tool.name: tool.fingerprint for tool in enabled})
@@ -68,7 +90,7 @@ def select_definitions(
     """Return `definitions` and those of the enabled `declared` tools, cluster by cluster, the smallest first, while they fit.
 
     Where not all fit, the tools that `prompt` asks for come before the clusters. The other tools are listed in the description
-    of the tool that calls them by their names. Raise `TooManyToolsError` where the task has not enabled that.
+    of the tool that finds them, or calls them by their names. Raise `TooManyToolsError` where the task has enabled neither.
     """
     enabled = sorted((tool for tool in declared if tool.enabled), key=lambda tool: tool.cluster)
     clusters = {name: [_define(tool) for tool in tools] for name, tools in groupby(enabled, lambda tool: tool.cluster)}
@@ -91,15 +113,15 @@ def select_definitions(
             hidden[name] = [definition["name"] for definition in rest]
     if not hidden:
         return tuple(visible)
-    if not any(definition["name"] in CALLERS for definition in visible):
+    if not any(definition["name"] in REACHING for definition in visible):
         count = sum(map(len, hidden.values()))
         raise TooManyToolsError(
             f"the definitions of {count} declared tools do not fit into the {DEFINITIONS_BYTES_MAX} bytes that a model is "
-            f"shown; enable {' or '.join(CALLERS)}, or delete some of their clusters"
+            f"shown; enable {' or '.join(REACHING)}, or delete some of their clusters"
         )
     listing = _list_hidden(hidden)
     return tuple(
-        {**definition, "description": definition["description"] + listing} if definition["name"] in CALLERS else definition
+        {**definition, "description": definition["description"] + listing} if definition["name"] in REACHING else definition
         for definition in visible
     )
 

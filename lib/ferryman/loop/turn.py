@@ -152,7 +152,7 @@ def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[P
         system=opening.system,
         messages=run.history.messages,
         encoded_messages=run.history.join(),
-        tools=opening.tools,
+        tools=run.history.tools,
         max_tokens=tokens,
         temperature=opening.temperature,
         closing=closing,

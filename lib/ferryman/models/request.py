@@ -6,6 +6,7 @@ import json
 from typing import Any
 from urllib.parse import quote
 
+from ferryman.domain.executions.found_tools import DEFERRED
 from ferryman.domain.executions.message import Prompt
 from ferryman.domain.operator_model import OperatorModel
 
@@ -37,12 +38,34 @@ def encode(prompt: Prompt, served: OperatorModel | None, *, is_vertex: bool) -> 
     body |= {"max_tokens": prompt.max_tokens, "stream": True}
     if prompt.temperature is not None and (served is not None or prompt.model.startswith(_SAMPLED)):
         body["temperature"] = prompt.temperature
-    if prompt.tools:
-        body["tools"] = list(prompt.tools)
+    tools, messages = list(prompt.tools), prompt.encode_messages()
+    if served is not None and any(DEFERRED in tool for tool in tools):
+        tools, messages = _list_plainly(prompt)
+    if tools:
+        body["tools"] = tools
         if prompt.closing:
             body["tool_choice"] = {"type": "none"}
     if served is None:
         body["cache_control"] = {"type": "ephemeral"}
     body["system"] = prompt.system
     head = json.dumps(body, separators=(",", ":")).encode("ascii")
-    return b'%b,"messages":%b}' % (head.removesuffix(b"}"), prompt.encode_messages())
+    return b'%b,"messages":%b}' % (head.removesuffix(b"}"), messages)
+
+
+def _list_plainly(prompt: Prompt) -> tuple[list[Any], bytes]:
+    """Return the tools and the messages of `prompt` for a server that may know no references to tools: what was found is
+    listed like any other tool, and named in the text of its result."""
+    tools = [{name: value for name, value in tool.items() if name != DEFERRED} for tool in prompt.tools]
+    messages = [{**message, "content": _write_references(message["content"])} for message in prompt.messages]
+    return tools, json.dumps(messages, sort_keys=True).encode()
+
+
+def _write_references(content: Any) -> Any:
+    if isinstance(content, str):
+        return content
+    return [
+        {**block, "content": f"Found: {', '.join(part['tool_name'] for part in block['content'])}."}
+        if block["type"] == "tool_result" and not isinstance(block["content"], str)
+        else block
+        for block in content
+    ]

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from ferryman.catalog.tools import FINDERS
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.credits.ledger import LedgerEntry, Posting
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
@@ -95,7 +96,7 @@ def find_differences(bundle: Bundle, replayed: ReplayResult) -> list[str]:
 
 def _diff_turn(record: Record, step: Step, replayed: bytes) -> Iterator[str]:
     assert record.opening is not None
-    recorded = canonicalize_prompt(record.opening.system, record.opening.tools, record.build_messages(step))
+    recorded = canonicalize_prompt(record.opening.system, *record.build_prompt(step, finders=FINDERS))
     digest = digest_prompt(replayed)
     yield f"turn {step.number}: the model was asked something else (recorded {step.prompt_digest}, replayed {digest})"
     if recorded == replayed:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import find_tool
+from ferryman.catalog.tools import FINDING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -49,6 +49,7 @@ from ferryman.ports.queue import Queue
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.tools.execute_call import ToolDependencies
+from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
 from ferryman.tools.local_function.calling import LocalFunctionCalls
 from ferryman.tools.local_function.execute import execute
@@ -231,14 +232,20 @@ def build_loop_deps(
     reached = InstrumentedPort(remote, "toolbox", meet)
     local = InstrumentedPort(LocalFunctions(), "local", meet)
     local_calls = instrument(LocalFunctionCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
-    kinds = {"local_function": local_calls.execute, "waiting": WaitCalls(clock=clock, execution_timeout=TIMEOUT).execute}
+    clusters = MemoryClusters(Memory())  # nothing is declared
+    searches = instrument(
+        ToolSearchCalls(tickets=ports.tickets, scanner=remote, clock=clock, clusters=clusters, executions=ports.executions),
+        meet,
+    )
+    waits = WaitCalls(clock=clock, execution_timeout=TIMEOUT)
+    kinds = {"local_function": local_calls.execute, "waiting": waits.execute, FINDING: searches.execute}
 
     return instrument(
         LoopDependencies(
             owners=ports.owners,
             tasks=ports.tasks,
             credentials=ports.credentials,
-            clusters=MemoryClusters(Memory()),  # nothing of it is declared
+            clusters=clusters,
             executions=ports.executions,
             halts=ports.halts,
             queue=queue,
@@ -293,7 +300,8 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         name=scenario.name,
         task_prompt="Do it.",
         model="scripted/x",
-        tools=("api_call", "http_get", "http_post", "webhook", "calculator", "wait_until"),
+        tools=("api_call", "http_get", "http_post", "webhook", "calculator", "wait_until", "delete_tool_cluster"),
+        tool_loading=scenario.tool_loading,
         integrations=("plain", "keyed", "webhook"),
         webhook_urls=(f"https://{HOOK}/registered",),
         max_credits=scenario.max_credits,

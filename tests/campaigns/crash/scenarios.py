@@ -10,6 +10,7 @@ from typing import Any
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.tasks.task import ToolLoading
 
 PLAIN, KEYED, HOOK = "api.plain.test", "api.keyed.test", "hooks.plain.test"
 KEY = "PLAIN_KEY"
@@ -38,6 +39,7 @@ class Scenario:
     enabled: bool = True
     requested: bool = False
     max_credits: Decimal = Decimal(500)
+    tool_loading: ToolLoading = ToolLoading.ALL
 
     @property
     def output(self) -> str | None:
@@ -115,6 +117,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         name="keyless",
         turns=((("calculator", {"expression": "6 * 7"}), pay_call("n1")), (("wait_until", {"seconds": 60}), read_call("n2"))),
+    ),
+    Scenario(
+        name="search",
+        turns=((("find_tools", {"query": "delete a cluster of tools"}), pay_call("f1")), (read_call("f2"),)),
+        tool_loading=ToolLoading.CONTEXT_AWARE,
     ),
     Scenario(
         name="several",

@@ -21,7 +21,10 @@ _FRAME = re.compile(
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_SENTENCE = re.compile(r"Error: [ -~]{1,1200}")
+_SENTENCE = re.compile(
+    r"Error: [ -~]{1,1200}|No other tool of this task fits that\. Say in other words what a tool is to do, or name it\."
+    r"|Nothing new: [A-Za-z0-9_, -]{1,400} can be called already\."
+)
 _IMITATION = re.compile(r"tool[\W_]{0,3}response")
 _ROLE = re.compile(r"(?m)^[\s>*#_=|~({\[<-]*(?:human|assistant|system|user|developer)[*_`)}\]>]{0,3}\s*:")
 _CONTROL = re.compile(
@@ -43,7 +46,8 @@ def find_misreadings(run: ScenarioRun, prompt: Mapping[str, Any]) -> Iterable[st
     for message in prompt["messages"]:
         for block in message["content"] if isinstance(message["content"], list) else ():
             if block.get("type") == "tool_result":
-                yield from _result(run, _text(block.get("content", "")))
+                content = block.get("content", "")
+                yield from _references(content, prompt) if _refers(content) else _result(run, _text(content))
 
 
 def find_misdescribed(prompt: Mapping[str, Any]) -> Iterable[str]:
@@ -53,6 +57,17 @@ def find_misdescribed(prompt: Mapping[str, Any]) -> Iterable[str]:
             yield "the name of a tool is none"
         for text in _texts({name: value for name, value in tool.items() if name != "name"}):
             yield from (f"in the definition of a tool, {fault}" for fault in _faults(text))
+
+
+def _refers(content: Any) -> bool:
+    return isinstance(content, list) and all(part.get("type") == "tool_reference" for part in content)
+
+
+def _references(content: list[dict[str, Any]], prompt: Mapping[str, Any]) -> Iterable[str]:
+    """Check what a search was answered with: names of tools that are listed, and nothing else."""
+    listed = {tool["name"] for tool in prompt.get("tools", ())}
+    if any(part.keys() != {"type", "tool_name"} or part["tool_name"] not in listed for part in content):
+        yield "a reference leads to no tool that is listed"
 
 
 def _texts(value: Any) -> Iterable[str]:

@@ -62,6 +62,11 @@ def refuse_tool_not_enabled(name: str) -> Refusal:
     return Refusal(reason="tool_not_enabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is not enabled for this task")
 
 
+def refuse_search(most: int) -> Refusal:
+    """Refuse a search for tools beyond the `most` of an execution."""
+    return Refusal(reason="search_limit", message=f"Error: an execution may search for tools {most} times, and no more")
+
+
 def refuse_disabled_tool(name: str, reason: str) -> Refusal:
     """Refuse a disabled tool. `reason` is our own text, written when the tool was stored."""
     return Refusal(reason="tool_disabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is disabled: {reason}")

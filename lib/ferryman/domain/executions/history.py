@@ -19,14 +19,21 @@ _ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 class MessageHistory:
-    """The messages so far, after a system prompt and tools that do not change."""
+    """The messages so far, after a system prompt that does not change and tools that are only added to."""
 
     def __init__(self, system: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        beginning = b"[" + _encode(system) + _SEPARATOR + _encode(list(tools)) + _SEPARATOR + b"["
+        self._system = system
+        self._tools = list(tools)
         self._messages: list[Message] = []
         self._encoded: list[bytes] = []
+        beginning = self._encode_beginning()
         self._hash = hashlib.sha256(beginning)
         self._sizes = [len(beginning)]
+
+    @property
+    def tools(self) -> tuple[Mapping[str, Any], ...]:
+        """The definitions of the tools, in order."""
+        return tuple(self._tools)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -42,6 +49,16 @@ class MessageHistory:
         self._messages.append(message)
         self._encoded.append(encoded)
 
+    def add_tools(self, tools: Sequence[Mapping[str, Any]]) -> None:
+        """Add `tools` behind those that there are, as found by the last message: they count as a part of it."""
+        if not tools:
+            return
+        before = len(self._encode_beginning())
+        self._tools += tools
+        beginning = self._encode_beginning()
+        self._hash = hashlib.sha256(beginning + _SEPARATOR.join(self._encoded))
+        self._sizes[-1] += len(beginning) - before
+
     def measure(self, *, without: int = 0) -> int:
         """Return the bytes of the canonical prompt, without its last so many messages."""
         return self._sizes[-1 - without] + len(_END)
@@ -55,6 +72,9 @@ class MessageHistory:
     def join(self) -> bytes:
         """Return the messages as one JSON array."""
         return b"[" + _SEPARATOR.join(self._encoded) + b"]"
+
+    def _encode_beginning(self) -> bytes:
+        return b"[" + _encode(self._system) + _SEPARATOR + _encode(self._tools) + _SEPARATOR + b"["
 
 
 def _encode(value: Any) -> bytes:

@@ -84,9 +84,13 @@ def digest_prompt(canonical: bytes) -> str:
     return hashlib.sha256(canonical).hexdigest()
 
 
-def build_tool_result(call: str, content: str, *, is_error: bool) -> Block:
+def build_tool_result(call: str, content: str | Sequence[Block], *, is_error: bool) -> Block:
     """Return the block that answers the tool use `call`."""
-    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call, "content": content}
+    block: dict[str, Any] = {
+        "type": "tool_result",
+        "tool_use_id": call,
+        "content": content if isinstance(content, str) else list(content),
+    }
     if is_error:
         block["is_error"] = True
     return block

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
-from ferryman.domain.executions.message import Message, build_tool_result
+from ferryman.domain.executions.found_tools import Definition, build_results
+from ferryman.domain.executions.message import Message
 from ferryman.domain.records.event import Event, derive_events
 
 
@@ -27,9 +28,14 @@ class Record:
         """The events that a watcher received."""
         return tuple(derive_events(self.execution, self.steps, {ticket.seq: ticket for ticket in self.tickets}))
 
-    def build_messages(self, step: Step) -> list[Message]:
-        """Return the messages that the model read before `step`, rebuilt from the record alone."""
+    def build_prompt(self, step: Step, *, finders: Collection[str]) -> tuple[list[Definition], list[Message]]:
+        """Return the tools and the messages that the model read before `step`, rebuilt from the record alone.
+
+        `finders` are the names of the tools that search for others.
+        """
         assert self.opening is not None, "a step comes after the setup"
+        tools = list(self.opening.tools)
+        enabled = self.execution.policy.enabled if self.execution.policy else ()
         messages: list[Message] = [{"role": "user", "content": self.opening.prompt}]
         turns: dict[int, list[Ticket]] = {}
         for ticket in self.tickets:
@@ -40,7 +46,8 @@ class Record:
                 break
             messages.append({"role": "assistant", "content": list(earlier.content)})
             answers = [(ticket.call, ticket.result) for ticket in turns.get(earlier.number, ()) if ticket.result is not None]
-            blocks = [build_tool_result(call, result.content, is_error=result.failed) for call, result in answers]
-            if blocks:
-                messages.append({"role": "user", "content": blocks})
-        return messages
+            if answers:
+                message, added = build_results(answers, finders=finders, listed=tools, enabled=enabled)
+                messages.append(message)
+                tools += added
+        return tools, messages

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +32,14 @@ WEBHOOK_MATCHES = ("host", "url")
 SCRIPTED = "scripted"
 """The one family of models: `scripted/NAME` runs the script NAME, at the price of the family."""
 
+
+class ToolLoading(StrEnum):
+    """Which of its tools a task's model is shown: all of them (S3-90), or those that the context asks for."""
+
+    ALL = "all"
+    CONTEXT_AWARE = "context-aware"
+
+
 _MODEL = re.compile(r"(?P<name>[a-z0-9.@-]{1,64})(?:/(?P<script>[A-Za-z0-9_.-]{1,64}))?", re.ASCII)
 _TICK = timedelta(microseconds=1)
 
@@ -53,6 +62,7 @@ class TaskSummary:
     integrations: tuple[str, ...] = ()
     webhook_urls: tuple[str, ...] = field(default=(), repr=False)
     webhook_match: str = "host"
+    tool_loading: ToolLoading = ToolLoading.ALL
     max_iterations: int = ITERATIONS_DEFAULT
     max_credits: Decimal = CREDITS_DEFAULT
     max_credits_month: Decimal | None = None

@@ -29,6 +29,7 @@ PRICES = {"input": "3", "output": "15", "cache_write": "3.75", "cache_read": "0.
 _LISTED_TASK = {
     **{"id": TASK, "owner": "ann", "name": "daily price", "description": "", "model": "scripted/hello"},
     **{"tools": ["http_get", "api_call"], "integrations": ["coingecko"], "webhook_urls": [], "webhook_match": "host"},
+    "tool_loading": "all",
     **{"max_iterations": 8, "max_credits": "100", "max_credits_month": None, "temperature": 0.3, "max_tokens": 4096},
     **{"enabled": True, "schedule": {"type": "cron", "cron": "0 9 * * MON-FRI", "at": None, "after_s": None}},
     **{"next_fire_at": AT + timedelta(days=1), "paused": None, "created_at": AT, "updated_at": AT},

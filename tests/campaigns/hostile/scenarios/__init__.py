@@ -9,6 +9,7 @@ from tests.campaigns.hostile.scenarios import (
     custom,
     documents,
     exfiltration,
+    finding,
     former,
     greed,
     headers,
@@ -42,5 +43,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     *uploads.SCENARIOS,
     *former.SCENARIOS,
     *custom.SCENARIOS,
+    *finding.SCENARIOS,
     *worst.SCENARIOS,
 )

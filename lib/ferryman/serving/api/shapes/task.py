@@ -21,6 +21,10 @@ Tools = Annotated[
 ]
 Urls = Annotated[tuple[StrictStr, ...], Field(max_length=100, description=f"https URLs, at most {rules.WEBHOOK_URLS_MAX}")]
 Match = Annotated[StrictStr, Field(description="host: the host must be a registered one; url: the whole URL must")]
+Loading = Annotated[
+    rules.ToolLoading,
+    Field(description="all: every enabled tool is shown to the model; context-aware: those that the prompt asks for"),
+]
 Temperature = Annotated[StrictFloat | StrictInt | None, Field(description="0 to 1; null for models that do not take one")]
 
 
@@ -68,6 +72,7 @@ class NewTask(RequestShape):
     integrations: Names = ()
     webhook_urls: Urls = ()
     webhook_match: Match = "host"
+    tool_loading: Loading = rules.ToolLoading.ALL
     max_iterations: StrictInt = _limit("Turns an execution may take")
     max_credits: Amount = _limit("Credits an execution may spend")
     max_credits_month: Amount | None = Field(default=None, description="The same over a month; null: only the plan's limit")
@@ -105,6 +110,7 @@ class ListedTask(ResponseShape):
     integrations: tuple[str, ...]
     webhook_urls: tuple[str, ...]
     webhook_match: str
+    tool_loading: rules.ToolLoading
     max_iterations: int
     max_credits: Credits
     max_credits_month: Credits | None

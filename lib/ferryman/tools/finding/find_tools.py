@@ -1,0 +1,110 @@
+"""The tool `find_tools`: the model searches the tools of its task that it was not shown, and may call what it finds.
+
+It enables nothing: what is found was frozen in the execution's policy at its start. It holds no key, and is executed by the
+orchestrator: what it says is scanned for the task's secrets before it is stored, as the result of every function without keys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ferryman import offload
+from ferryman.catalog.tools import TOOLS
+from ferryman.domain.calls.call import ERROR, Ticket
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.found_tools import write_found
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.tool import build_definition
+from ferryman.ports.clock import Clock
+from ferryman.ports.clusters import Clusters
+from ferryman.ports.executions import Executions
+from ferryman.ports.model import ReplyScanner
+from ferryman.ports.tickets import Tickets
+from ferryman.selection import ToolIndex, read_definition, search
+from ferryman.tools.local_function.calling import LocalFunctionCalls
+
+FOUND_MAX = 5
+"""How many tools a search returns."""
+
+FOUND_CHARACTERS_MAX = 40_000
+"""Their definitions together, as JSON: a result has to hold them whole."""
+
+QUERY_CHARACTERS_MAX = 1_000
+
+NOTHING = "No other tool of this task fits that. Say in other words what a tool is to do, or name it."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSearchCalls:
+    """Executes the calls."""
+
+    tickets: Tickets
+    scanner: ReplyScanner
+    clock: Clock
+    clusters: Clusters
+    executions: Executions
+
+    async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
+        """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
+        calls = LocalFunctionCalls(tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=partial(self._answer, execution))
+        return await calls.execute(ticket, execution=execution)
+
+    async def _answer(self, execution: Execution, _: str, body: Mapping[str, Any]) -> str:
+        query = body["arguments"].get("query")
+        if not isinstance(query, str) or not 0 < len(query.strip()) <= len(query) <= QUERY_CHARACTERS_MAX:
+            return f"{ERROR}query: a text of 1 to {QUERY_CHARACTERS_MAX:,} characters is needed"
+        opening, policy = await self.executions.opening(execution.id), execution.policy
+        assert opening is not None, "a call comes after the setup"
+        assert policy is not None, "a call comes after the setup"
+        listed = [str(tool["name"]) for tool in opening.tools]
+        declared = await self.clusters.tools(execution.task)
+        if not declared:
+            return find_tools(query, policy, (), listed)
+        try:
+            return await offload.run(execution.owner, offload.DOCUMENT, find_tools, query, policy, declared, listed)
+        except offload.OverBudgetError as error:
+            return f"{ERROR}the declared tools cannot be read: {error}"
+
+
+offload.preload(ToolIndex)
+
+
+def find_tools(query: str, policy: ExecutionPolicy, declared: Sequence[DeclaredTool], listed: Collection[str]) -> str:
+    """Return what a search says: at most `FOUND_MAX` tools that `policy` allows and that are not `listed`, the best first.
+
+    A declared tool that was changed since the execution began is another tool, and is not found. Pure, for workers.
+    """
+    built_in = [TOOLS[name] for name in policy.tools if name in TOOLS and name not in listed and TOOLS[name].requires is None]
+    enabled = [tool for tool in declared if tool.enabled and tool.name in policy.declared and tool.name not in listed]
+    index = ToolIndex(
+        [
+            *(read_definition(tool.name, tool.description, tool.schema) for tool in built_in),
+            *(
+                read_definition(tool.name, tool.description or tool.summary, tool.schema, group=tool.cluster)
+                for tool in enabled
+            ),
+        ]
+    )
+    definitions, too_large, room = list[dict[str, Any]](), list[str](), FOUND_CHARACTERS_MAX
+    for number in search(index, query, 2 * FOUND_MAX):
+        if number < len(built_in):
+            definition = built_in[number].to_definition()
+        else:
+            tool = enabled[number - len(built_in)]
+            if tool.fingerprint != policy.declared[tool.name]:
+                continue
+            definition = build_definition(tool.name, tool.description or tool.summary, tool.schema)
+        size = len(json.dumps(definition, ensure_ascii=False))
+        if size > room:
+            too_large.append(definition["name"])
+        elif len(definitions) < FOUND_MAX:
+            definitions.append(definition)
+            room -= size
+    if definitions:
+        return write_found(definitions)
+    return f"{ERROR}too large to be shown: {', '.join(too_large)}" if too_large else NOTHING
