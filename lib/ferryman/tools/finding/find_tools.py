@@ -51,7 +51,9 @@ class ToolSearchCalls:
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
-        calls = LocalFunctionCalls(tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=partial(self._answer, execution))
+        calls = LocalFunctionCalls(
+            tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=partial(self._answer, execution)
+        )
         return await calls.execute(ticket, execution=execution)
 
     async def _answer(self, execution: Execution, _: str, body: Mapping[str, Any]) -> str:
