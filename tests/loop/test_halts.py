@@ -104,14 +104,17 @@ async def test_a_model_call_that_was_broken_off_is_charged_at_its_worst(stage):
     class Silent:
         async def reply(self, prompt):
             stage.memory.halts.add("o")
-            stage.credits_held = stage.execution.credits_held
             await asyncio.Event().wait()
 
     stage.model = Silent()
     async with asyncio.timeout(60):
         await stage.run()
-    assert stage.execution.status is Status.KILLED
-    assert stage.execution.credits_used == stage.credits_held > Decimal(0)
+    lost = type(stage)()
+    await lost.run(UnavailableError("gone", lost=True))
+    lost.memory.halts.add("o")
+    await lost.run()
+    assert stage.execution.status is lost.execution.status is Status.KILLED
+    assert stage.execution.credits_used == lost.execution.credits_used > Decimal(0)
 
 
 async def test_what_answers_before_the_first_look_is_answered(stage):

@@ -1,4 +1,4 @@
-"""The model call that a turn's commit has reserved: who dies on the way to it, and what that costs."""
+"""The model call that the opening, or a turn's commit, has reserved: who dies on the way to it, and what that costs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Death(BaseException):
 
 
 class Watching(MemoryExecutions):
-    """Notes how each model call was reserved, and dies at an operation."""
+    """Notes how each model call was reserved, and dies at an operation, after it has met `after` of them."""
 
-    def __init__(self, stage: Any, *, dies_at: str = "") -> None:
+    def __init__(self, stage: Any, *, dies_at: str = "", after: int = 0) -> None:
         super().__init__(stage.memory)
         self.reservations: list[str] = []
-        self._dies_at = dies_at
+        self._dies_at, self._after = dies_at, after
 
     async def check(self, execution, *, now):
         self._meet("check")
@@ -46,7 +46,7 @@ class Watching(MemoryExecutions):
         return await super().finish(execution, ending, now=now)
 
     def _meet(self, operation: str) -> None:
-        if operation == self._dies_at:
+        if operation == self._dies_at and len(self.reservations) == self._after:
             raise Death
         self.reservations.append(operation)
 
@@ -62,13 +62,13 @@ class Mortal(ScriptedModel):
         raise Death
 
 
-def watch(stage, **how: str) -> Watching:
+def watch(stage, **how: Any) -> Watching:
     executions, deps = Watching(stage, **how), type(stage).deps
     stage.deps = lambda: replace(deps(stage), executions=executions)
     return executions
 
 
-async def die(stage, *script, **how: str) -> None:
+async def die(stage, *script, **how: Any) -> None:
     """Run a delivery that dies, and let its lease expire."""
     watch(stage, **how)
     if not how:
@@ -79,14 +79,23 @@ async def die(stage, *script, **how: str) -> None:
     watch(stage)
 
 
-async def test_a_turn_is_one_write_of_the_execution_besides_the_first_reservation(stage):
+async def test_a_turn_is_one_write_of_the_execution(stage):
     executions = watch(stage)
     await stage.run(fetches(), fetches(2), says("done"))
-    assert executions.reservations == ["ask", "check", "check", "finish"]
+    assert executions.reservations == ["check", "check", "check", "finish"]
+
+
+async def test_who_dies_between_the_opening_and_its_first_model_call_may_have_made_it(stage):
+    await die(stage, fetches(), dies_at="check")
+    executions = watch(stage)
+    assert stage.execution.pending_model_calls == 1
+    await stage.run(says("done"))
+    assert executions.reservations == ["ask", "finish"]
+    assert (stage.execution.status, settled(stage)) == (Status.COMPLETED, TURN)
 
 
 async def test_the_last_turn_reserves_nothing(stage):
-    stage.deps = lambda deps=stage.deps: replace(deps(), executions=Watching(stage, dies_at="finish"))
+    stage.deps = lambda deps=stage.deps: replace(deps(), executions=Watching(stage, dies_at="finish", after=1))
     with pytest.raises(Death):
         await stage.run(says("done"))
     assert (stage.execution.pending_model_calls, stage.execution.credits_held) == (0, 0)
@@ -107,7 +116,7 @@ async def test_who_finds_calls_unsettled_uses_the_reservation_that_nobody_has_us
 
 @pytest.mark.parametrize("dies_at", ["check", ""])
 async def test_a_call_that_may_have_been_made_counts_as_one_that_was_lost(stage, dies_at):
-    await die(stage, fetches(), **({"dies_at": dies_at} if dies_at else {}))
+    await die(stage, fetches(), **({"dies_at": dies_at, "after": 1} if dies_at else {}))
     executions, model_calls = watch(stage), []
 
     class Looking(ScriptedModel):
@@ -125,7 +134,7 @@ async def test_a_call_that_may_have_been_made_counts_as_one_that_was_lost(stage,
 async def test_a_call_that_may_have_been_made_costs_its_own_worst_case_where_no_answer_follows(stage, dies_at):
     lost = type(stage)()
     await lost.run(fetches(), UnavailableError("gone", lost=True))
-    await die(stage, fetches(), **({"dies_at": dies_at} if dies_at else {}))
+    await die(stage, fetches(), **({"dies_at": dies_at, "after": 1} if dies_at else {}))
     for either in (lost, stage):
         either.memory.executions["e"] = replace(either.execution, cancel_requested=True)
         await either.run(says("never"))
@@ -139,13 +148,13 @@ async def test_of_calls_that_were_settled_for_the_end_no_model_call_follows(stag
         return ToolCallResult(ticket.tool, "sent", response_status=200)
 
     stage.on_call = on_call
-    await die(stage, fetches(2), dies_at="finish")
+    await die(stage, fetches(2), dies_at="finish", after=1)
     await stage.run(says("never"))
     assert (stage.execution.status, settled(stage)) == (Status.KILLED, TURN)
 
 
 async def test_credits_that_do_not_pay_for_another_call_are_not_charged_for_one(stage):
-    await die(stage, spend("99"), dies_at="finish")
+    await die(stage, spend("99"), dies_at="finish", after=1)
     used = stage.execution.credits_used
     await stage.run(says("never"))
     assert (stage.execution.status, settled(stage)) == (Status.FAILED, used)
@@ -173,7 +182,7 @@ async def test_a_lease_that_is_more_than_half_over_is_renewed_before_the_model_i
     stage.on_call = on_call
     executions = watch(stage)
     await stage.run(fetches(), says("done"))
-    assert executions.reservations == ["ask", "ask", "finish"]
+    assert executions.reservations == ["check", "ask", "finish"]
 
 
 async def test_who_lost_the_lease_asks_nothing(stage):

@@ -11,7 +11,7 @@ from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.ledger import LedgerEntry, format_credits
-from ferryman.domain.executions.execution import Execution, ModelTrouble
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ModelTrouble
 from ferryman.domain.executions.message import Reply
 from ferryman.loop.dependencies import LoopDependencies, TokenPrice
 from ferryman.loop.journal import Run, resume_reserved
@@ -77,6 +77,11 @@ def reserve_model_call(run: Run, worst: Decimal) -> Execution:
         pending_model_calls=execution.pending_model_calls + 1,
         credits_held=execution.credits_used - run.committed + worst,
     )
+
+
+def reserve_first_call(execution: Execution, opening: ExecutionSetup) -> Execution:
+    """Return the execution as its opening stores it: with its first model call reserved, as a turn reserves the next one."""
+    return replace(execution, pending_model_calls=1, credits_held=opening.max_credits)
 
 
 def reserve_next_call(run: Run, execution: Execution, tickets: Iterable[Ticket]) -> Execution:

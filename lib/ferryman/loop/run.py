@@ -159,7 +159,9 @@ class SliceRunner:
             if endings.is_overdue(deps, execution):
                 raise setup.StartRejectedError(endings.describe_timeout(deps))
             execution, opening = await setup.begin(deps, execution)
-            return rebuild(execution, opening, (), ())
+            run = rebuild(execution, opening, (), ())
+            run.apply_commit(execution, credits_held=money.NOTHING)
+            return run
         steps = await deps.executions.steps(execution.id)
         tickets = await deps.executions.tickets(execution.id)
         run = rebuild(execution, opening, steps, tickets)

@@ -18,7 +18,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_h
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tasks.task import Task, ToolLoading
-from ferryman.loop import receipts
+from ferryman.loop import money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.preamble import RULES, describe_access
 from ferryman.loop.tool_offer import OfferContext, build_offer
@@ -35,7 +35,7 @@ class StartRejectedError(Exception):
 
 
 async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution, ExecutionSetup]:
-    """Freeze the policy, reserve the credits and store step 0; return the opened execution and its opening.
+    """Freeze the policy, reserve the credits and the first model call, and store step 0; return the execution and its opening.
 
     Raise `StartRejectedError` with the reason, before anything was spent.
     """
@@ -88,6 +88,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     reserve = opening.max_credits
     entry = ledger.record_reservation(opened, reserve, at=now)
     opened, signed = receipts.sign_opening(signer, opened, opening, entry)
+    opened = money.reserve_first_call(opened, opening)
     try:
         await deps.executions.open(opened, opening, entry=entry, receipts=signed, now=now)
     except InsufficientCreditsError as error:

@@ -109,7 +109,7 @@ class Executions(Requests, Protocol):
         receipts: tuple[Receipt, ...] = (),
         now: datetime,
     ) -> None:
-        """Store policy and step 0, and reserve the credits of the setup on the balances of owner and task.
+        """Store policy and step 0, and reserve the first model call, and the setup's credits on the balances of owner and task.
 
         Raise `InsufficientCreditsError`, with nothing stored, where a balance does not cover them.
         """
