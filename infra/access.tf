@@ -20,7 +20,7 @@ resource "google_secret_manager_secret_iam_member" "reads" {
 resource "google_secret_manager_secret_iam_member" "model_key" {
   for_each  = { for name, row in local.functions : name => row if row.model && length(local.keyed) > 0 }
   project   = var.project
-  secret_id = google_secret_manager_secret.model_key.secret_id
+  secret_id = google_secret_manager_secret.model_key[local.model_key].secret_id
   role      = "roles/secretmanager.secretAccessor"
   member    = google_service_account.function[each.key].member
 }
@@ -28,7 +28,7 @@ resource "google_secret_manager_secret_iam_member" "model_key" {
 resource "google_secret_manager_secret_iam_member" "own_key" {
   for_each  = local.own_readers
   project   = var.project
-  secret_id = google_secret_manager_secret.own_key[each.value.secret].secret_id
+  secret_id = google_secret_manager_secret.model_key[each.value.secret].secret_id
   role      = "roles/secretmanager.secretAccessor"
   member    = google_service_account.function[each.value.function].member
 }

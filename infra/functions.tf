@@ -66,7 +66,7 @@ resource "google_cloudfunctions2_function" "this" {
       content {
         key        = "ANTHROPIC_API_KEY"
         project_id = var.project
-        secret     = google_secret_manager_secret.model_key.secret_id
+        secret     = google_secret_manager_secret.model_key[local.model_key].secret_id
         version    = secret_environment_variables.value
       }
     }
@@ -75,7 +75,7 @@ resource "google_cloudfunctions2_function" "this" {
       content {
         key        = secret_environment_variables.key
         project_id = var.project
-        secret     = google_secret_manager_secret.own_key[secret_environment_variables.key].secret_id
+        secret     = google_secret_manager_secret.model_key[secret_environment_variables.key].secret_id
         version    = secret_environment_variables.value
       }
     }

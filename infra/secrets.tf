@@ -23,32 +23,10 @@ resource "google_secret_manager_secret" "this" {
   depends_on = [google_project_service.api, google_kms_crypto_key_iam_member.agent]
 }
 
-# Empty, and read by nobody, unless a key of one's own is to be used.
+# The keys of models: one for those with list prices, and by the names that FERRYMAN_MODELS gives them one for each of one's
+# own. Empty, and read by nobody, unless a key of one's own is to be used.
 resource "google_secret_manager_secret" "model_key" {
-  project             = var.project
-  secret_id           = local.model_key
-  deletion_protection = var.protect
-
-  replication {
-    user_managed {
-      replicas {
-        location = var.region
-        dynamic "customer_managed_encryption" {
-          for_each = var.kms_key[*]
-          content {
-            kms_key_name = customer_managed_encryption.value
-          }
-        }
-      }
-    }
-  }
-
-  depends_on = [google_project_service.api, google_kms_crypto_key_iam_member.agent]
-}
-
-# The keys of models of one's own, by the names that FERRYMAN_MODELS gives them; empty until a version is added.
-resource "google_secret_manager_secret" "own_key" {
-  for_each            = local.own_keys
+  for_each            = setunion([local.model_key], local.own_keys)
   project             = var.project
   secret_id           = each.value
   deletion_protection = var.protect

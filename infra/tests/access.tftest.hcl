@@ -68,7 +68,7 @@ run "with_keys_for_models_of_ones_own" {
   }
 
   assert {
-    condition     = sort(keys(google_secret_manager_secret.own_key)) == tolist(["MODEL_KEY_A", "MODEL_KEY_B"])
+    condition     = keys(google_secret_manager_secret.model_key) == ["MODEL_KEY_A", "MODEL_KEY_B", "ferryman-model-key"]
     error_message = "Each key that a model names has a secret, empty at first."
   }
 
