@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -32,9 +32,13 @@ class Clock:
 
 
 @asynccontextmanager
-async def serving(heads: list[bytes]) -> AsyncIterator[str]:
-    """Yield the address of a scripted service behind a relay that notes the head of each request."""
-    messages, web = Messages(lambda key: key == "the token"), Web()
+async def serving(heads: list[bytes], *, knows: Iterable[bool] = ()) -> AsyncIterator[str]:
+    """Yield the address of a scripted service behind a relay that notes the head of each request.
+
+    `knows` says of each request whether its token is still known; of those after it is.
+    """
+    known = iter(knows)
+    messages, web = Messages(lambda key: key == "the token" and next(known, True)), Web()
     messages.put("play", {"steps": [{"text": "hi"}] * 8})
     sock = web.add(messages)
     await web.start()
@@ -112,6 +116,24 @@ async def test_a_request_that_is_refused_leaves_no_head(heads: list[bytes]) -> N
                 await model._reply(PROMPT)
         assert all(stored.find("/v1/messages") is None for stored in model._heads.values())
         await model.close()
+
+
+async def test_a_kept_head_whose_token_is_no_longer_known_is_built_anew(heads: list[bytes]) -> None:
+    async with serving(heads, knows=[True, False]) as url:
+        model = connect(url)
+        assert [(await model.reply(PROMPT)).text for _ in range(3)] == ["hi", "hi", "hi"]
+        await model.close()
+    assert len(heads) == 4
+
+
+async def test_a_token_that_stays_unknown_is_asked_with_twice(heads: list[bytes]) -> None:
+    async with serving(heads, knows=[True, False, False]) as url:
+        model = connect(url)
+        await model.reply(PROMPT)
+        with pytest.raises(RejectedError, match="401"):
+            await model.reply(PROMPT)
+        await model.close()
+    assert len(heads) == 3
 
 
 def test_a_head_is_kept_for_its_time() -> None:

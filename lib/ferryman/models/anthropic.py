@@ -32,6 +32,7 @@ INLINE_CHARACTERS_MAX = 65_536
 """A reply up to this size is put together on the event loop, in a millisecond or two at most; a larger one in a thread."""
 
 _TRANSPORTS = ("httpx2", "httpx", "httpcore2", "httpcore", "google")
+_UNKNOWN = 401
 _REDIRECTS = range(300, 400)
 _RETRIED = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
 
@@ -126,27 +127,26 @@ class AnthropicModel:
     async def _send(self, model: str, client: Any, path: str, body: bytes) -> Any:
         """Send a request, and return the response, whose body is still to be read. Raise as the SDK does.
 
-        The SDK builds, signs and sends the first request; its head serves those that follow for a while.
+        The SDK builds, signs and sends the first request; its head serves those that follow for a while. Where the provider no
+        longer knows who asks (401), which costs nothing, the SDK builds and signs the request once more.
         """
         import anthropic
         import httpx2
 
         provider = self._name_provider(model)
         heads = self._heads.setdefault(provider, RequestHeads())
-        head = heads.find(path)
-        if head is None:
-            response = await client.post(
-                path, content=body, cast_to=httpx2.Response, stream=True, stream_cls=anthropic.AsyncStream
-            )
-            if (sent := find_head()) is not None:
-                heads.keep(path, sent)
-            return response
-        built = head.build(body)
-        try:
-            return await self._transports[provider].send(built, stream=True)
-        except Exception as error:
-            heads.drop(path)
-            raise anthropic.APIConnectionError(request=built) from error
+        if (head := heads.find(path)) is not None:
+            built = head.build(body)
+            try:
+                return await self._transports[provider].send(built, stream=True)
+            except Exception as error:
+                heads.drop(path)
+                if not (isinstance(error, RefusedRequestError) and error.status == _UNKNOWN):
+                    raise anthropic.APIConnectionError(request=built) from error
+        response = await client.post(path, content=body, cast_to=httpx2.Response, stream=True, stream_cls=anthropic.AsyncStream)
+        if (sent := find_head()) is not None:
+            heads.keep(path, sent)
+        return response
 
     async def close(self) -> None:
         """Close the connections that were opened."""
