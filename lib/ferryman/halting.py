@@ -6,14 +6,14 @@ A process reads the switches for all that it has under way together: as often fo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from contextlib import suppress
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
 from ferryman.ports.halts import Halts, Stoppable
+from ferryman.ports.log import Log
 
 Answer = TypeVar("Answer")
 
@@ -34,10 +34,16 @@ class _UnderWay:
 
 
 class HaltWatch:
-    """The kill switches of one process, read `every` so often while any of its works has been under way for as long."""
+    """The kill switches of one process, read `every` so often while any of its works has been under way for as long.
 
-    def __init__(self, halts: Halts, *, every: timedelta = POLL_INTERVAL) -> None:
+    While they cannot be read, work goes on, and no switch stops it: the `log` says so once, `halts.unread` with the error's
+    type, and `halts.read` when they can be read again.
+    """
+
+    def __init__(self, halts: Halts, log: Log, *, every: timedelta = POLL_INTERVAL) -> None:
         self._halts = halts
+        self._log = log
+        self._is_unread = False
         self._every_s = every.total_seconds()
         self._under_way: dict[_UnderWay, None] = {}  # the oldest first
         self._polling: asyncio.Task[None] | None = None
@@ -80,13 +86,26 @@ class HaltWatch:
                 await asyncio.sleep(wait_s)
                 continue  # the oldest may have ended meanwhile
             latest = clock()
-            with suppress(Exception):
-                async with asyncio.timeout(READ_S):
-                    reasons = await self._halts.find_halt_reasons({work.execution for work in self._under_way})
-                for work in self._under_way:
-                    if work.execution in reasons and not work.halted.done():
-                        work.halted.set_result(reasons[work.execution])
+            reasons = await self._read()
+            for work in self._under_way:
+                if work.execution in reasons and not work.halted.done():
+                    work.halted.set_result(reasons[work.execution])
             await asyncio.sleep(0)
+
+    async def _read(self) -> Mapping[Stoppable, str]:
+        """Return the reasons by which works are stopped; none where they cannot be read."""
+        try:
+            async with asyncio.timeout(READ_S):
+                reasons = await self._halts.find_halt_reasons({work.execution for work in self._under_way})
+        except Exception as error:  # noqa: BLE001 - whatever it is: the next reading decides
+            if not self._is_unread:
+                self._is_unread = True
+                self._log.line("halts.unread", severity="ERROR", error=type(error).__name__)
+            return {}
+        if self._is_unread:
+            self._is_unread = False
+            self._log.line("halts.read")
+        return reasons
 
 
 async def _is_undone(doing: asyncio.Future[Answer]) -> bool:

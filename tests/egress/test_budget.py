@@ -12,6 +12,7 @@ from ferryman.domain.calls.call import is_outcome_unknown
 from ferryman.domain.tools.tool import Repeatable
 from ferryman.egress import checks
 from ferryman.halting import HaltWatch
+from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
 from ferryman.offload import TEXT, Budget
@@ -73,7 +74,7 @@ async def test_a_halt_ends_a_call_whose_text_is_being_checked(harness: GateHarne
             self.looked += 1
             return dict.fromkeys(executions, "stopped") if self.looked > 3 else {}
 
-    watch = HaltWatch(Halts(Memory()), every=timedelta(milliseconds=20))
+    watch = HaltWatch(Halts(Memory()), RecordingLog(), every=timedelta(milliseconds=20))
     async with harness.serve("api.news.test", reply()):
         call = harness.gate(budget=LONG).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
         with pytest.raises(HaltedError):

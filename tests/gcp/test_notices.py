@@ -84,6 +84,19 @@ async def test_watchers_of_one_execution_share_a_stream_and_each_is_told(
     assert not notices._followed
 
 
+async def test_a_target_that_the_server_removes_ends_its_stream_at_once(client: FirestoreClient) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await asyncio.Event().wait()
+
+    notices = FirestoreNotices(client, poll_s=0.5, sleep=sleep)
+    async with notices.follow("__reserved__") as notice:  # no document may have this id: the server follows nothing
+        await notice.wait(FOREVER_S)
+    assert pauses == [0.5]
+
+
 async def test_where_there_is_no_stream_watchers_look_at_the_pace_of_the_settings() -> None:
     pauses = []
 

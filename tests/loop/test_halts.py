@@ -13,6 +13,7 @@ import pytest
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.halting import HaltWatch
+from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
 from ferryman.ports.errors import HaltedError, UnavailableError
@@ -24,7 +25,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def build_watch(memory: Memory) -> HaltWatch:
-    return HaltWatch(MemoryHalts(memory), every=SOON)
+    return HaltWatch(MemoryHalts(memory), RecordingLog(), every=SOON)
 
 
 class CountedHalts(MemoryHalts):
@@ -124,7 +125,7 @@ async def test_what_answers_before_the_first_look_is_answered(stage):
     async def work() -> str:
         return "done"
 
-    assert await HaltWatch(MemoryHalts(memory)).run(work(), "o", created=NOW) == "done"
+    assert await HaltWatch(MemoryHalts(memory), RecordingLog()).run(work(), "o", created=NOW) == "done"
 
 
 async def test_a_look_that_hangs_holds_up_no_answer():
@@ -132,7 +133,7 @@ async def test_a_look_that_hangs_holds_up_no_answer():
         await asyncio.sleep(0.01)
         return "done"
 
-    assert await HaltWatch(HangingHalts(Memory()), every=SOON).run(work(), "o", created=NOW) == "done"
+    assert await HaltWatch(HangingHalts(Memory()), RecordingLog(), every=SOON).run(work(), "o", created=NOW) == "done"
 
 
 async def test_a_look_that_fails_breaks_nothing_off():
@@ -140,12 +141,28 @@ async def test_a_look_that_fails_breaks_nothing_off():
         await asyncio.sleep(0.01)
         return "done"
 
-    assert await HaltWatch(FailingHalts(Memory()), every=SOON).run(work(), "o", created=NOW) == "done"
+    assert await HaltWatch(FailingHalts(Memory()), RecordingLog(), every=SOON).run(work(), "o", created=NOW) == "done"
+
+
+async def test_switches_that_cannot_be_read_are_told_once_and_again_when_they_can():
+    class Outage(CountedHalts):
+        """Switches that cannot be read twice."""
+
+        async def find_halt_reasons(self, executions: Collection[Stoppable]) -> Mapping[Stoppable, str]:
+            reasons = await super().find_halt_reasons(executions)
+            if len(self.read) < 3:
+                raise TimeoutError
+            return reasons
+
+    log, halts = RecordingLog(), Outage(Memory())
+    await HaltWatch(halts, log, every=SOON).run(halts.thrice.wait(), "o", created=NOW)
+    assert log.lines[:1] == [("halts.unread", {"severity": "ERROR", "error": "TimeoutError"})]
+    assert len(log.lines) == len({*(event for event, _ in log.lines)})
 
 
 async def test_forty_executions_share_each_poll():
     halts, ended = CountedHalts(Memory()), asyncio.Event()
-    watch = HaltWatch(halts, every=timedelta(milliseconds=20))
+    watch = HaltWatch(halts, RecordingLog(), every=timedelta(milliseconds=20))
     running = [asyncio.ensure_future(watch.run(ended.wait(), f"owner_{n}", created=NOW)) for n in range(40)]
     await halts.thrice.wait()
     ended.set()
@@ -166,7 +183,7 @@ async def test_a_poll_that_all_share_breaks_off_the_halted_ones_alone():
 
 async def test_nothing_is_read_for_works_that_each_end_soon():
     halts = CountedHalts(Memory())
-    watch = HaltWatch(halts, every=timedelta(hours=1))
+    watch = HaltWatch(halts, RecordingLog(), every=timedelta(hours=1))
 
     async def work() -> None:
         await asyncio.sleep(0)

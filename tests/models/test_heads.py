@@ -118,7 +118,7 @@ async def test_a_request_that_is_refused_leaves_no_head(heads: list[bytes]) -> N
         await model.close()
 
 
-async def test_a_kept_head_whose_token_is_no_longer_known_is_built_anew(heads: list[bytes]) -> None:
+async def test_a_head_that_is_refused_later_is_made_once_more(heads: list[bytes]) -> None:
     async with serving(heads, knows=[True, False]) as url:
         model = connect(url)
         assert [(await model.reply(PROMPT)).text for _ in range(3)] == ["hi", "hi", "hi"]
@@ -126,7 +126,7 @@ async def test_a_kept_head_whose_token_is_no_longer_known_is_built_anew(heads: l
     assert len(heads) == 4
 
 
-async def test_a_token_that_stays_unknown_is_asked_with_twice(heads: list[bytes]) -> None:
+async def test_a_credential_that_stays_refused_is_sent_twice(heads: list[bytes]) -> None:
     async with serving(heads, knows=[True, False, False]) as url:
         model = connect(url)
         await model.reply(PROMPT)

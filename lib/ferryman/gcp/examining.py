@@ -10,6 +10,8 @@ from typing import Any
 
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.halts import find_reason
+from ferryman.gcp.places import Places
 
 TASKS_MAX = 1_000
 """Tasks of a queue that are read."""
@@ -23,6 +25,14 @@ class QueueStatus:
     state: str
     waiting: int
     late: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchReading:
+    """How many seconds the operator's kill switch took to be read, and whether it is on."""
+
+    seconds: float
+    on: bool
 
 
 @translate_errors
@@ -48,8 +58,10 @@ class GoogleCloudExaminer:
         late = timedelta(seconds=max(0.0, now.timestamp() - min(due))) if due else timedelta(0)
         return QueueStatus(name=name, state=queue.state.name, waiting=len(due), late=late)
 
-    async def firestore_s(self) -> float:
-        """Measure how long Firestore takes to answer, in seconds."""
+    async def read_switch(self) -> SwitchReading:
+        """Read the operator's kill switch, and measure how long Firestore takes for it."""
         began = time.monotonic()
-        await self._clients.firestore().collection("halts").document("operator").get()
-        return time.monotonic() - began
+        snapshot = await Places(self._clients.firestore()).locate_halt(None).get()
+        seconds = time.monotonic() - began
+        # as the functions read it: one that cannot be read stops everything
+        return SwitchReading(seconds, find_reason([snapshot.to_dict() if snapshot.exists else None, None], None) is not None)

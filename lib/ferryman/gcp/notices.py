@@ -91,6 +91,7 @@ class FirestoreNotices:
             await self._sleep(self._poll_s)
 
     async def _read_stream(self, execution: str, followed: FollowedExecution) -> None:
+        """Tell of changes until the stream ends, or the server removes a target from it: of that nothing more would come."""
         client: Any = self._clients.firestore()
         requests = _iterate_requests(client, get_path(Places(client).locate_execution(execution)))
         stream = await client._firestore_api.listen(requests=requests, metadata=client._rpc_metadata)
@@ -100,6 +101,8 @@ class FirestoreNotices:
             opened = answer._pb
             if opened.WhichOneof("response_type") in CHANGES and not initial:
                 followed.tell()
+            elif opened.target_change.target_change_type == opened.target_change.REMOVE:
+                return
             elif opened.target_change.target_change_type == opened.target_change.CURRENT:
                 initial -= {*opened.target_change.target_ids}
                 if not initial:

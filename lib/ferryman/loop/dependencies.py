@@ -77,7 +77,7 @@ class LoopDependencies:
     """The kill switches, for all model calls of this process."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "halt_watch", HaltWatch(self.halts, every=self.poll_interval))
+        object.__setattr__(self, "halt_watch", HaltWatch(self.halts, self.tracer, every=self.poll_interval))
 
     def log(self, event: str, **fields: Any) -> None:
         """Log one line."""

@@ -118,9 +118,11 @@ async def _queues(examiner: GoogleCloudExaminer, queues: Sequence[str]) -> Async
 
 
 async def _firestore(examiner: GoogleCloudExaminer) -> AsyncGenerator[DoctorFinding, None]:
-    duration = await examiner.firestore_s()
-    grade = Grade.WELL if duration <= SLOW_S else Grade.LOOK
-    yield DoctorFinding(of="firestore", what="reachable", grade=grade, seen=f"answers in {duration * 1000:.0f} ms")
+    switch = await examiner.read_switch()
+    grade = Grade.WELL if switch.seconds <= SLOW_S else Grade.LOOK
+    yield DoctorFinding(of="firestore", what="reachable", grade=grade, seen=f"answers in {switch.seconds * 1000:.0f} ms")
+    grade, seen = (Grade.LOOK, "on: no execution starts") if switch.on else (Grade.WELL, "off")
+    yield DoctorFinding(of="kill switch", what="everybody's", grade=grade, seen=seen)
 
 
 async def _keys(operator: Operator) -> AsyncGenerator[DoctorFinding, None]:

@@ -82,7 +82,7 @@ class ToolDependencies(GrantDependencies):
     halt_watch: HaltWatch = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "halt_watch", HaltWatch(self.halts, every=self.poll_interval))
+        object.__setattr__(self, "halt_watch", HaltWatch(self.halts, self.tracer, every=self.poll_interval))
 
 
 async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequest) -> Ticket:
