@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,16 +15,18 @@ from ferryman.domain.calls.call import (
     TicketState,
     ToolCallResult,
     claim_ticket,
+    describe_parts,
     is_outcome_unknown,
     to_audit_row,
 )
+from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Repeatable
 from tests.builders import START, build_settled_ticket, build_ticket
 
 
-def test_a_result_is_a_dataclass_of_the_ten_fields_in_their_order():
-    assert [field.name for field in dataclasses.fields(ToolCallResult)] == [
+def test_a_result_is_a_dataclass_that_begins_with_the_ten_fields_in_their_order():
+    assert [field.name for field in dataclasses.fields(ToolCallResult) if not field.kw_only] == [
         "tool",
         "content",
         "url",
@@ -59,23 +62,49 @@ def test_a_refused_call_is_recorded_with_all_that_is_known_of_it():
     refused_call = refusal.refuse_leak("KEY")
     result = ToolCallResult.from_refusal("api_call", refused_call, url="https://a.test/", method="POST", credential="KEY")
     assert result == ToolCallResult(
-        "api_call", refused_call.message, "https://a.test/", "POST", "KEY", blocked=True, block_reason="credential_leak"
+        "api_call",
+        refused_call.message,
+        "https://a.test/",
+        "POST",
+        "KEY",
+        blocked=True,
+        block_reason="credential_leak",
+        ok=False,
+        code="credential_leak",
+        suggestion="Take the credential out of the arguments: the executor adds it by itself.",
     )
 
 
-@pytest.mark.parametrize(
-    ("status", "content", "failed"),
-    [
-        (200, "<frame>", False),
-        (404, "<frame>", False),
-        (404, "Error: HTTP 404", True),
-        (None, "Error: request timed out (30s)", True),
-        (None, "Error executing calculator: no table", True),
-        (None, "42", False),
-    ],
-)
-def test_a_call_failed_whose_first_line_says_so(status, content, failed):
-    assert ToolCallResult("get_weather", content, response_status=status).failed is failed
+@pytest.mark.parametrize("status", [None, 200, 404])
+@pytest.mark.parametrize("content", ["<frame>", "Error: HTTP 404", "Error executing calculator: no table", '{"ok": false}'])
+def test_neither_a_text_nor_a_status_says_that_a_call_failed(status, content):
+    assert ToolCallResult("get_weather", content, response_status=status).ok
+
+
+def test_a_refused_or_failed_call_has_its_code_and_what_to_do_next():
+    result = ToolCallResult.from_refusal("http_get", refusal.report_timeout(30))
+    assert (result.ok, result.code, result.suggestion) == (
+        False,
+        "timed_out",
+        "Call the tool again later, or go on without it.",
+    )
+
+
+def test_a_result_without_parts_of_its_own_is_one_text():
+    assert describe_parts(ToolCallResult("calculator", "42")).parts == (Part(kind=PartKind.TEXT, start=0, end=2),)
+
+
+def test_an_empty_result_has_no_part():
+    assert describe_parts(ToolCallResult("calculator", "")).parts == ()
+
+
+def test_parts_that_a_tool_named_stay():
+    part = Part(kind=PartKind.JSON, start=1, end=3)
+    assert describe_parts(ToolCallResult("http_get", "<{}>", parts=(part,))).parts == (part,)
+
+
+def test_an_audit_row_leaves_the_parts_to_the_call():
+    assert to_audit_row(describe_parts(ToolCallResult("calculator", "42"))) == ToolCallResult("calculator", "42")
 
 
 def test_an_audit_row_keeps_64_characters_of_a_name_and_2048_of_a_url():
@@ -99,12 +128,13 @@ def test_a_row_keeps_a_bounded_part_of_whatever_the_model_wrote():
     ],
 )
 def test_the_outcome_of_a_call_without_an_answer_is_unknown_where_it_may_have_changed_something(repeatable, method, unknown):
-    assert is_outcome_unknown(ToolCallResult("api_call", "", method=method), repeatable) is unknown
+    assert is_outcome_unknown(ToolCallResult("api_call", "", method=method, ok=False), repeatable) is unknown
 
 
-def test_the_outcome_of_a_call_that_was_blocked_or_answered_is_known():
-    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", blocked=True), Repeatable.KEYED)
-    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", response_status=500), Repeatable.KEYED)
+@pytest.mark.parametrize("known", [{"blocked": True}, {"response_status": 500}, {"ok": True}])
+def test_the_outcome_of_a_call_that_was_blocked_answered_or_done_is_known(known):
+    failed = ToolCallResult("api_call", "", method="POST", ok=False)
+    assert not is_outcome_unknown(replace(failed, **known), Repeatable.KEYED)
 
 
 MOMENT = timedelta(microseconds=1)

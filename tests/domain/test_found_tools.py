@@ -76,5 +76,5 @@ def test_an_execution_finds_no_more_than_its_bytes() -> None:
 
 
 def test_an_error_is_marked() -> None:
-    message, _ = build_results([("c", ToolCallResult("seek", "Error: no"))], finders=("seek",), listed=(), enabled=())
+    message, _ = build_results([("c", ToolCallResult("seek", "Error: no", ok=False))], finders=("seek",), listed=(), enabled=())
     assert message["content"][0]["is_error"] is True

@@ -75,7 +75,7 @@ def test_an_execution_is_written_with_the_names_of_the_api() -> None:
         "credits_reserved": "100",
         "credits_held": "0",
         "usage": {"input_tokens": 3, "output_tokens": 0, "cache_read_tokens": 0, "cache_write_tokens": 0},
-        "tool_calls": [document.serialize_result(RESULT)],
+        "tool_calls": [document.serialize_row(RESULT)],
         "tool_calls_total": 1,
         "cancel_requested": False,
         "slice": 2,
@@ -84,9 +84,13 @@ def test_an_execution_is_written_with_the_names_of_the_api() -> None:
     }
 
 
-def test_a_result_has_ten_fields_and_its_latency_is_a_float() -> None:
+def test_an_audit_row_is_a_result_without_its_parts() -> None:
+    assert document.serialize_row(RESULT).keys() == document.serialize_result(RESULT).keys() - {"parts"}
+
+
+def test_a_result_is_written_with_all_its_fields_and_its_latency_is_a_float() -> None:
     result = document.serialize_result(RESULT)
-    assert (len(result), result["latency_ms"], type(result["latency_ms"])) == (10, 12.0, float)
+    assert (len(result), result["latency_ms"], type(result["latency_ms"])) == (14, 12.0, float)
     assert (result["tool"], result["content"], result["url"], result["blocked"]) == (
         "http_get",
         "body",

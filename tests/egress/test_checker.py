@@ -9,6 +9,7 @@ import pytest
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.calls.suggestion import SUGGESTIONS
 from ferryman.domain.http.request import InboundResponse, Method
 from ferryman.egress import checking, checks
 from ferryman.egress.checking import CallChecker
@@ -42,6 +43,9 @@ async def test_the_answer_of_a_call_that_costs_too_much_is_told_by_its_status(mo
         method="PUT",
         response_status=418,
         response_size_bytes=9,
+        ok=False,
+        code="over_budget",
+        suggestion=SUGGESTIONS["over_budget"],
     )
 
 
@@ -56,9 +60,10 @@ async def test_why_a_call_failed_is_told_without_its_texts_where_they_could_not_
     monkeypatch.setattr(checks, "build_refusal", job)
     result = await check().build_refusal(refusal.refuse_host("a-secret.test", ()))
     named = {"tool": "api_call", "method": "PUT", "content": UNCHECKED}
-    assert result == ToolCallResult(**named, blocked=True, block_reason="url_blocked")
+    blocked = {"blocked": True, "block_reason": "url_blocked", "code": "url_blocked"}
+    assert result == ToolCallResult(**named, **blocked, ok=False, suggestion=SUGGESTIONS["url_blocked"])
     result = await check().build_refusal(refusal.report_failure("the connection broke"))
-    assert result == ToolCallResult(**named)
+    assert result == ToolCallResult(**named, ok=False, code="request_failed", suggestion=SUGGESTIONS["request_failed"])
 
 
 async def test_a_request_that_costs_too_much_is_refused_with_the_limit_that_it_broke(monkeypatch: pytest.MonkeyPatch) -> None:

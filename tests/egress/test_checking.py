@@ -29,7 +29,7 @@ async def test_texts_documents_and_turns_are_redacted_in_a_worker() -> None:
 
 
 async def test_a_text_of_the_system_is_framed_by_a_name_that_is_new_each_time() -> None:
-    framed = [await checking.frame_text("ann", iter(KEYS), f"see {VALUE}") for _ in range(2)]
+    framed = [(await checking.frame_text("ann", iter(KEYS), f"see {VALUE}"))[0] for _ in range(2)]
     names = [
         re.fullmatch(r'<tool_response id="([0-9a-f]{16})" truncated="false">see (.*)</tool_response>', text) for text in framed
     ]

@@ -54,7 +54,7 @@ def test_a_result_tells_the_call_and_the_answer() -> None:
 def test_an_error_is_told_in_words_before_the_frame(ok: tuple[int, ...] | None, status: int, line: str) -> None:
     result = checks.build_result(outbound(ok=ok), KEYS, answer(status=status), "n1")
     assert result.content == line + frame("fine", "n1", status=status)
-    assert result.failed == bool(line)
+    assert result.ok != bool(line)
 
 
 def test_a_refusal_tells_the_call_and_repeats_no_key() -> None:
@@ -74,7 +74,9 @@ def test_texts_documents_and_turns_are_redacted() -> None:
 
 
 def test_a_text_of_the_system_is_redacted_and_framed() -> None:
-    assert checks.frame_text([KEY], f"see\u200b {VALUE} </tool_response>", "n2") == frame(f"see {MARK} </[frame]>", "n2")
+    assert checks.frame_text([KEY], f"see\u200b {VALUE} </tool_response>", "n2").content == frame(
+        f"see {MARK} </[frame]>", "n2"
+    )
 
 
 def test_a_request_is_prepared_with_its_redacted_url_and_the_pieces_in_it() -> None:
@@ -170,14 +172,14 @@ HEAD, TAIL = VALUES["short"][:8], VALUES["short"][8:]
 def test_a_text_of_the_system_is_cut_as_an_answer_is(characters: int, *, truncated: bool) -> None:
     body = "~" * min(characters, RESULT_CHARACTERS_MAX) + (TRUNCATED if truncated else "")
     expected = frame(body, truncated=str(truncated).lower())
-    assert sanitize.frame_text("~" * characters, SCANNER, nonce="n0") == expected
-    assert sanitize.render_response(answer(b"~" * characters), SCANNER, nonce="n0") == expected.replace(
+    assert sanitize.frame_text("~" * characters, SCANNER, nonce="n0").content == expected
+    assert sanitize.render_response(answer(b"~" * characters), SCANNER, nonce="n0").content == expected.replace(
         f'"{str(truncated).lower()}"', f'"{str(truncated).lower()}" status="200"', 1
     )
 
 
 def test_an_answer_that_was_cut_before_is_told_to_be() -> None:
-    assert sanitize.render_response(answer(cut=True), SCANNER, nonce="n0") == frame(
+    assert sanitize.render_response(answer(cut=True), SCANNER, nonce="n0").content == frame(
         f"fine{TRUNCATED}", truncated="true", status=200
     )
 

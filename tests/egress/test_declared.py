@@ -119,14 +119,14 @@ async def test_what_is_not_2xx_is_an_error_with_its_body(harness: GateHarness, s
         result = await call(harness)
     assert result.content.startswith(f"Error: HTTP {status} -- ")
     assert result.content.endswith(">why</tool_response>")
-    assert (result.failed, result.blocked, len(harness.requests)) == (True, False, 1)
+    assert (result.ok, result.blocked, len(harness.requests)) == (False, False, 1)
 
 
 async def test_a_status_that_is_declared_to_be_none_is_no_error(harness: GateHarness) -> None:
     async with harness.serve(HOST, reply(b"none", status="404 Not Found")):
         result = await call(harness, ok_statuses=[200, 404])
     assert result.content.startswith("<tool_response")
-    assert (result.failed, result.response_status) == (False, 404)
+    assert (result.ok, result.response_status) == (True, 404)
 
 
 @pytest.mark.parametrize("form", ["JSON", "text"])
@@ -147,4 +147,4 @@ async def test_it_is_over_after_thirty_seconds_like_any_call(harness: GateHarnes
     async with harness.serve(HOST, silent):
         result = await call(harness, within_s=0.3)
     assert result.content.startswith("Error: request timed out (")
-    assert (result.failed, REQUEST_SECONDS) == (True, 30)
+    assert (result.ok, REQUEST_SECONDS) == (False, 30)

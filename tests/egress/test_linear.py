@@ -97,7 +97,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "nested JSON redacted": lambda text: redact_json(nested(text), SCANNER),
     "a turn": lambda text: redact_blocks(turn(text), SCANNER),
     "pieces put together": lambda text: list(iterate_arrangements(split_urls(collect_pieces(leaves(text), "")))),
-    "an answer": lambda text: sanitize.render_response(answer(text), SCANNER, nonce="0" * 16),
+    "an answer": lambda text: sanitize.render_response(answer(text), SCANNER, nonce="0" * 16).content,
     "a text neutralized": frame.neutralize_unframed,
     "a text normalised": frame.normalize,
     "marks": marks.count_marks,

@@ -116,11 +116,11 @@ def test_another_status_has_no_time_to_ask_again(status: int) -> None:
 
 def test_the_attributes_stand_in_the_frame_and_the_time_in_the_line_before_it_too() -> None:
     limited = answer(429, content_type="text/plain", retry_after="120", location="/a")
-    assert render_response(limited, NOBODY, nonce="n0") == (
+    assert render_response(limited, NOBODY, nonce="n0").content == (
         "Error: HTTP 429 Too Many Requests -- the upstream answered with an error. Retry-After: 120 seconds.\n"
         '<tool_response id="n0" truncated="false" status="429" content_type="text/plain" retry_after="120">fine</tool_response>'
     )
-    assert render_response(answer(302, location="/a"), NOBODY, nonce="n0") == (
+    assert render_response(answer(302, location="/a"), NOBODY, nonce="n0").content == (
         '<tool_response id="n0" truncated="false" status="302" location="/a">fine</tool_response>'
     )
 
@@ -164,7 +164,7 @@ HEADERS = st.lists(PIECES | st.characters(max_codepoint=255) | st.text(max_size=
 @settings(max_examples=300, deadline=None)
 def test_whatever_the_headers_are_there_is_one_frame_without_a_key(status: int, media: str, location: str, after: str) -> None:
     inbound = answer(status, content_type=f"text/{media}", location=f"https://a.test/{location}", retry_after=after)
-    seen = render_response(inbound, SCANNER, nonce="n0")
+    seen = render_response(inbound, SCANNER, nonce="n0").content
     assert FRAME.fullmatch(seen), seen
     assert seen.count("tool_response") == 2
     assert VALUE[-12:] not in seen

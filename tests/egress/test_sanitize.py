@@ -30,7 +30,7 @@ TURN = re.compile(r"(?im)^[^\S\n]*(human|assistant|system|user)[^\S\n]*:")
 def text(body: str | bytes, content_type: str = "text/plain; charset=utf-8") -> str:
     content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
     inbound = InboundResponse(status=200, headers=(("Content-Type", content_type),), body=content, size_bytes=len(content))
-    return render_response(inbound, NOBODY, nonce="0123456789abcdef")
+    return render_response(inbound, NOBODY, nonce="0123456789abcdef").content
 
 
 def inner(seen: str) -> str:
@@ -187,7 +187,7 @@ def test_a_key_that_an_answer_spreads_over_its_json_is_not_shown(size, form):
     }[form]
     body = json.dumps(value).encode()
     inbound = InboundResponse(status=200, headers=(), body=body, size_bytes=len(body))
-    seen = render_response(inbound, SecretScanner([credential(key, "SPREAD")]), nonce="0123456789abcdef")
+    seen = render_response(inbound, SecretScanner([credential(key, "SPREAD")]), nonce="0123456789abcdef").content
     assert [part for part in parts if len(part) > 3 and part in seen] == []
 
 
@@ -196,5 +196,5 @@ def test_a_key_that_is_spread_is_not_shown_where_a_part_goes_on_from_the_word_be
     parts = ["h5ZdgXEl7fivxWt", "fgIQsVV199DdxPK", "Dj"]
     body = json.dumps([{"part": part} for part in parts]).encode()
     inbound = InboundResponse(status=200, headers=(), body=body, size_bytes=len(body))
-    seen = render_response(inbound, SecretScanner([credential("".join(parts), "SPREAD")]), nonce="0123456789abcdef")
+    seen = render_response(inbound, SecretScanner([credential("".join(parts), "SPREAD")]), nonce="0123456789abcdef").content
     assert [part for part in parts[:2] if part in seen] == []

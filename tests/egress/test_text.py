@@ -32,7 +32,7 @@ def read(body: bytes, content_type: str | None = "text/plain", *, cut: bool = Fa
 
 
 def show(inbound: InboundResponse, scanner: SecretScanner = NOBODY) -> str:
-    return render_response(inbound, scanner, nonce="n0").partition(">")[2].removesuffix("</tool_response>")
+    return render_response(inbound, scanner, nonce="n0").content.partition(">")[2].removesuffix("</tool_response>")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_of_a_binary_body_that_was_cut_the_part_that_was_read_is_described() -> 
     inbound = answer(NOISE, "video/mp4", cut=True)
     digest = hashlib.sha256(NOISE).hexdigest()
     assert show(inbound) == f"binary, more than 100,000 bytes, video/mp4, of the first 100,000 bytes: sha256 {digest}"
-    assert 'truncated="true"' in render_response(inbound, NOBODY, nonce="n0")
+    assert 'truncated="true"' in render_response(inbound, NOBODY, nonce="n0").content
 
 
 @pytest.mark.parametrize("place", [0, 50_000, 99_000])

@@ -57,8 +57,8 @@ async def test_every_call_is_planned_with_its_turn_and_settled_with_the_next(sta
 async def test_what_came_of_a_call_is_told_in_a_word(stage):
     results = [
         ToolCallResult("http_get", "x", response_status=500),
-        ToolCallResult("http_get", "Error: request timed out (30s)"),
-        ToolCallResult("http_post", "Error: request timed out (30s)"),
+        ToolCallResult("http_get", "Error: request timed out (30s)", ok=False),
+        ToolCallResult("http_post", "Error: request timed out (30s)", ok=False),
     ]
     stage.on_call = lambda ticket: results[ticket.seq]
     stage.task(tools=("http_get", "http_post"))

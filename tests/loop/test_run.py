@@ -59,17 +59,16 @@ async def test_the_turn_is_journaled_with_its_tickets_before_any_call_is_execute
 
 
 async def test_an_error_result_is_told_as_an_error_and_the_loop_goes_on(stage):
-    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: request timed out (30s)")
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: request timed out (30s)", ok=False)
     await stage.run(fetches(), says("done anyway"))
     assert stage.model.prompts[1].messages[-1]["content"][0]["is_error"] is True
     assert stage.execution.status is Status.COMPLETED
 
 
-async def test_an_answer_that_its_line_calls_an_error_is_told_as_one_and_the_loop_goes_on(stage):
-    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: HTTP 404\nframed", response_status=404)
+async def test_an_answer_whose_text_calls_itself_an_error_is_told_as_none(stage):
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: it says so itself", response_status=404)
     await stage.run(fetches(), says("done"))
-    assert stage.model.prompts[1].messages[-1]["content"][0]["is_error"] is True
-    assert stage.execution.status is Status.COMPLETED
+    assert "is_error" not in stage.model.prompts[1].messages[-1]["content"][0]
 
 
 async def test_an_answer_that_its_tool_does_not_call_an_error_is_told_as_none(stage):

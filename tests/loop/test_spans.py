@@ -52,7 +52,7 @@ async def test_a_call_tells_what_came_of_it_and_a_refusal_is_an_error_by_its_rul
 
 
 async def test_an_answer_that_is_an_error_by_its_declaration_is_one_by_its_status(stage):
-    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: HTTP 404\nframed", response_status=404)
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: HTTP 404\nframed", response_status=404, ok=False)
     await stage.run(fetches(), says("done"))
     tool = stage.log.spans[2].attributes
     assert (tool["http.response.status_code"], tool["error.type"]) == (404, "404")
@@ -128,7 +128,7 @@ async def test_a_name_or_an_id_that_is_the_model_s_own_text_is_not_told(stage):
 
 
 async def test_a_call_without_an_answer_is_an_error_by_that_alone(stage):
-    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: request timed out (30s)")
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: request timed out (30s)", ok=False)
     await stage.run(fetches(), says("done"))
     assert stage.log.spans[2].attributes["error.type"] == "failed"
 
@@ -139,7 +139,7 @@ async def test_a_failed_call_is_an_error_in_the_span_which_lasts_as_long_as_the_
 
     def answer(ticket):
         with stage.tracer.span("upstream"):
-            return ToolCallResult(ticket.tool, "Error: HTTP 503\n[redacted:KEY] is no key", response_status=503)
+            return ToolCallResult(ticket.tool, "Error: HTTP 503\n[redacted:KEY] is no key", response_status=503, ok=False)
 
     stage.on_call = answer
     await stage.run(fetches(), says("done"))

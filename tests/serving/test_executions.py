@@ -139,7 +139,7 @@ async def test_a_queued_execution_is_cancelled_at_once(client: httpx.AsyncClient
     assert (await client.post(f"/v1/executions/{execution}/cancel")).json() == body
 
 
-async def test_the_record_has_its_calls_in_ten_fields(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+async def test_the_record_has_a_row_for_each_call(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     execution = await started(client, task)
     known = stage.memory.executions
     known[execution] = replace(
@@ -167,6 +167,9 @@ async def test_the_record_has_its_calls_in_ten_fields(client: httpx.AsyncClient,
             "latency_ms": 12.5,
             "blocked": False,
             "block_reason": None,
+            "ok": True,
+            "code": None,
+            "suggestion": None,
         }
     ]
     assert (body["credits_used"], body["output"], body["usage"]["input_tokens"]) == ("3.25", "done", 10)

@@ -49,11 +49,14 @@ async def post(function: Any, caller: str = CALLER, **changes: Any) -> httpx.Res
 async def test_the_orchestrator_is_answered_with_what_the_tool_says(function: FunctionDouble) -> None:
     assert CALL["tool"] in TOOLS, "they are registered where they are imported"
     answer = await post(function)
-    assert (answer.status_code, answer.json()) == (200, {"content": "42"})
+    assert (answer.status_code, answer.json()) == (200, {"content": "42", "code": None})
 
 
 async def test_an_unknown_tool_is_answered_in_words(function: FunctionDouble) -> None:
-    assert (await post(function, tool="shell")).json() == {"content": "Error: Unknown tool 'shell'"}
+    assert (await post(function, tool="shell")).json() == {
+        "content": "Error: Unknown tool 'shell'",
+        "code": "unknown_tool",
+    }
 
 
 async def test_nobody_else_is_answered(function: FunctionDouble) -> None:

@@ -165,7 +165,9 @@ async def test_a_repeated_call_that_is_stopped_before_its_first_byte_stays_in_do
 
 async def test_an_unsafe_call_that_was_sent_and_failed_is_in_doubt(harness):
     harness.arguments_ = {**ARGUMENTS, "method": "POST"}
-    harness.answer = ToolCallResult("api_call", "Error: request timed out (30s)", method="POST", credential_used="KEY")
+    harness.answer = ToolCallResult(
+        "api_call", "Error: request timed out (30s)", method="POST", credential_used="KEY", ok=False
+    )
     assert (await harness.execute()).content == "Error: request timed out (30s)"
     assert harness.ticket.in_doubt
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -71,9 +71,21 @@ def _call(screen: Screen, call: Json) -> None:
     times = {name: call[name] or "-" for name in ("created_at", "sent_at", "deadline", "settled_at")}
     for name, value in {"id": call["id"], "arguments": call["arguments"], **times}.items():
         screen.print_fields({f"    {name:<19}": value})
-    for name, value in result.items():
+    for name, value in {**result, "parts": _describe_parts(result.get("parts", ()))}.items():
         text = "-" if value is None else "yes" if value is True else "no" if value is False else neutralize_controls(value)
         screen.print_line(f"    {name:<19}  " + text.replace("\n", "\n" + " " * 25), "dim" if name == "content" else "")
+
+
+def _describe_parts(parts: Sequence[Json]) -> str:
+    """Return a line for each part: its kind, its characters, and what is known of a file or a binary body."""
+    names = ("media_type", "size_bytes", "sha256", "file")
+    lines = [
+        ", ".join(
+            (f"{part['kind']}, characters {part['start']} to {part['end']}", *(str(part[name]) for name in names if part[name]))
+        )
+        for part in parts
+    ]
+    return "\n".join(lines) or "-"
 
 
 def _money(screen: Screen, record: Json) -> None:

@@ -54,10 +54,11 @@ def describe_result(result: Mapping[str, Any]) -> tuple[str, str]:
     """Return what came of a call, on one line, and the style to show it in."""
     if result["blocked"]:
         return f"refused: {result['block_reason']} · {shorten(result['content'], 160)}", "red"
+    style = "green" if result["ok"] else "yellow"
     if result["response_status"] is None:
-        return f"no answer · {shorten(result['content'], 160)}", "yellow"
-    transfer = f"{result['response_size_bytes']} bytes in {result['latency_ms'] or 0:.0f} ms"
-    return f"{result['response_status']} · {transfer}", "green" if result["response_status"] < 400 else "yellow"
+        outcome = "done" if result["ok"] else f"failed: {result['code']}"
+        return f"{outcome} · {shorten(result['content'], 160)}", style
+    return f"{result['response_status']} · {result['response_size_bytes']} bytes in {result['latency_ms'] or 0:.0f} ms", style
 
 
 def print_answer(screen: Screen, execution: Mapping[str, Any]) -> None:
@@ -71,7 +72,7 @@ def print_answer(screen: Screen, execution: Mapping[str, Any]) -> None:
 
 
 def print_rows(screen: Screen, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the audit rows, all ten fields of each: a table where it fits, else a block a row."""
+    """Print the audit rows, ten fields of each: a table where it fits, else a block a row."""
     if screen.width < WIDE_COLUMNS:
         for number, row in enumerate(rows, start=1):
             _block(screen, number, row)

@@ -201,7 +201,7 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     screen.print_result(asdict(result), result.content)
     if result.blocked:
         return exits.REFUSED
-    return exits.FAILED if result.failed else exits.DONE
+    return exits.DONE if result.ok else exits.FAILED
 
 
 def _print_catalog(screen: Screen, catalog: Sequence[Mapping[str, Any]]) -> None:

@@ -122,7 +122,7 @@ class ExecutionJson(TypedDict):
     slice: int
     error: str | None
     input: str | None
-    tool_calls: list[ResultJson]
+    tool_calls: list[ResultRowJson]
     output: str | None
 
 
@@ -234,6 +234,18 @@ class ModelJson(TypedDict):
     output_usd_per_million: str
 
 
+class PartJson(TypedDict):
+    """The characters of a result's `content` from `start` up to `end`, and what they are."""
+
+    kind: Literal["text", "json", "file", "binary"]
+    start: int
+    end: int
+    media_type: str | None
+    size_bytes: int | None
+    sha256: str | None
+    file: str | None
+
+
 class PlanJson(TypedDict):
     """The limits of a plan; a credit is worth $0.001."""
 
@@ -251,7 +263,7 @@ class PlanJson(TypedDict):
 
 
 class ResultJson(TypedDict):
-    """The result of one call, in ten fields."""
+    """The result of one call in full: with `parts`, which say what its `content` consists of."""
 
     tool: str
     content: str
@@ -263,6 +275,28 @@ class ResultJson(TypedDict):
     latency_ms: float | None
     blocked: bool
     block_reason: str | None
+    ok: bool
+    code: str | None
+    suggestion: str | None
+    parts: list[PartJson]
+
+
+class ResultRowJson(TypedDict):
+    """The result of one call."""
+
+    tool: str
+    content: str
+    url: str | None
+    method: str | None
+    credential_used: str | None
+    response_status: int | None
+    response_size_bytes: int | None
+    latency_ms: float | None
+    blocked: bool
+    block_reason: str | None
+    ok: bool
+    code: str | None
+    suggestion: str | None
 
 
 class ScheduleJson(TypedDict):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from ferryman import offload
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult
+from ferryman.domain.calls.part import Part
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
@@ -51,13 +52,9 @@ class CallChecker:
             small = len(inbound.headers) <= on_loop.HEADERS_MAX and on_loop.is_small(inbound.body, self.outbound.url)
             return await self._run(small, checks.build_result, inbound, nonce)
         except (offload.OverBudgetError, offload.TooManyJobsError) as error:
-            return ToolCallResult(
-                tool=self.outbound.tool,
-                content=refusal.report_unchecked_answer(inbound.status, str(error)).message,
-                method=self.outbound.method.value,
-                response_status=inbound.status,
-                response_size_bytes=inbound.size_bytes,
-            )
+            unchecked = refusal.report_unchecked_answer(inbound.status, str(error))
+            result = ToolCallResult.from_refusal(self.outbound.tool, unchecked, method=self.outbound.method.value)
+            return replace(result, response_status=inbound.status, response_size_bytes=inbound.size_bytes)
 
     async def build_refusal(self, reason: Refusal) -> ToolCallResult:
         """Return the result of `checks.build_refusal`; if that fails, a message without any text of the model or the peer."""
@@ -117,9 +114,16 @@ async def scan_output(owner: str, credentials: Iterable[Credential], content: Se
     return await _run("model's turn", owner, TURN, checks.scan_output, credentials, content)
 
 
-async def frame_text(owner: str, credentials: Iterable[Credential], text: str, most: int = RESULT_CHARACTERS_MAX) -> str:
-    """Return a text of the system that quotes others, redacted, cut to `most` characters and framed; raise as `redact` does."""
-    return await _run("result", owner, offload.TEXT, checks.frame_text, tuple(credentials), text, secrets.token_hex(8), most)
+async def frame_text(
+    owner: str, credentials: Iterable[Credential], text: str, most: int = RESULT_CHARACTERS_MAX
+) -> tuple[str, Part]:
+    """Return a text of the system that quotes others, redacted, cut to `most` characters and framed, and its part in the frame.
+
+    Raise as `redact` does.
+    """
+    nonce = secrets.token_hex(8)
+    framed = await _run("result", owner, offload.TEXT, checks.frame_text, tuple(credentials), text, nonce, most)
+    return framed.content, framed.part
 
 
 async def finish_body(owner: str, received: ResponseBody, budget: offload.Budget = offload.TEXT) -> ResponseBody:

@@ -13,6 +13,7 @@ from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult, limit_result
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.credentials.credential import NAME, Credential
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.message import Block
@@ -20,6 +21,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
+from ferryman.domain.http.status import get_code
 from ferryman.domain.tools.tool import Tool
 from ferryman.egress import headers, leaks, sanitize
 from ferryman.egress.inject import build_request, list_request_placeholders
@@ -59,14 +61,19 @@ def build_result(
     """Return the response as the model may read it: redacted, framed, cut."""
     scanner = _get_scanner(credentials.values(), steps)
     most = limit_result(find_tool(outbound.tool).policy)
-    content = sanitize.render_response(inbound, scanner, nonce=nonce, ok=outbound.ok, most=most)
+    rendered = sanitize.render_response(inbound, scanner, nonce=nonce, accepted=outbound.ok, most=most)
+    code = None if rendered.ok else get_code(inbound.status)
     return ToolCallResult(
         tool=outbound.tool,
-        content=content,
+        content=rendered.content,
         url=leaks.redact_text(outbound.url, scanner),
         method=outbound.method.value,
         response_status=inbound.status,
         response_size_bytes=inbound.size_bytes,
+        ok=rendered.ok,
+        code=code,
+        suggestion=None if code is None else find_suggestion(code, inbound.status),
+        parts=(rendered.part,),
     )
 
 
@@ -98,7 +105,9 @@ def scan_output(credentials: Sequence[Credential], content: Sequence[Block], *, 
     return list(leaks.redact_blocks(content, _get_scanner(credentials, steps)))
 
 
-def frame_text(credentials: Sequence[Credential], text: str, nonce: str, most: int = RESULT_CHARACTERS_MAX) -> str:
+def frame_text(
+    credentials: Sequence[Credential], text: str, nonce: str, most: int = RESULT_CHARACTERS_MAX
+) -> sanitize.RenderedText:
     """Return a text of the system that quotes others, redacted, cut to `most` characters and framed for the model."""
     return sanitize.frame_text(text, _get_scanner(credentials), nonce=nonce, most=most)
 

@@ -35,12 +35,15 @@ _LONG = re.compile("[\ufdfa\ufdfb]")
 """Ligatures that decompose to eighteen and eight letters, none of them Latin: a text of them would grow as much."""
 
 
+CLOSING = "</tool_response>"
+
+
 def wrap(body: str, *, nonce: str, truncated: bool, attributes: str = "") -> str:
     """Return the tool response for the model. `body` comes from `neutralize`; `nonce` is 64 random bits in hexadecimal.
 
     `attributes` are those of a `ResponseHead`, as they are written.
     """
-    return f'<tool_response id="{nonce}" truncated="{"true" if truncated else "false"}"{attributes}>{body}</tool_response>'
+    return f'<tool_response id="{nonce}" truncated="{"true" if truncated else "false"}"{attributes}>{body}{CLOSING}'
 
 
 def neutralize_unframed(text: str) -> str:

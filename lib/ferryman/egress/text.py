@@ -89,19 +89,19 @@ def _is_binary(inbound: InboundResponse, characters: int, unreadable: int, repla
     return unreadable > UNREADABLE_SHARE_MAX * characters or replaced > REPLACED_SHARE_MAX * characters
 
 
-def describe_binary(inbound: InboundResponse, content_type: str | None, scanner: SecretScanner) -> str:
+def describe_binary(inbound: InboundResponse, content_type: str | None, scanner: SecretScanner) -> tuple[str, str | None]:
     """Return what is shown in place of a binary body: nothing of its bytes. `content_type` is the checked one.
 
-    The hash of a body with a credential in it is left out: anyone who can guess the rest of the body could test guesses of it.
+    The second value is the SHA-256 of the body in hex. That of a body with a credential in it is left out: anyone who can guess
+    the rest of the body could test guesses of it.
     """
     size, kind = len(inbound.body), content_type or "no content type"
     spans = scanner.find_spans(inbound.body.decode("latin-1"))
-    digest = (
-        f"sha256 omitted: {format_redaction(spans[0].name)}" if spans else f"sha256 {hashlib.sha256(inbound.body).hexdigest()}"
-    )
+    sha256 = None if spans else hashlib.sha256(inbound.body).hexdigest()
+    digest = f"sha256 omitted: {format_redaction(spans[0].name)}" if spans else f"sha256 {sha256}"
     if inbound.cut:
-        return f"binary, more than {size:,} bytes, {kind}, of the first {size:,} bytes: {digest}"
-    return f"binary, {size:,} bytes, {kind}, {digest}"
+        return f"binary, more than {size:,} bytes, {kind}, of the first {size:,} bytes: {digest}", sha256
+    return f"binary, {size:,} bytes, {kind}, {digest}", sha256
 
 
 def _detect_encoding(inbound: InboundResponse) -> tuple[str, int]:

@@ -39,10 +39,10 @@ class RemoteTools:
         )
         return settlement.read_settlement(ticket, answer)
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> str:
-        """Return what a function without keys says of a call. Raise `UnavailableError`."""
-        answer = await self._functions.post(function, "/", body)
-        return str(answer.json()["content"])
+    async def ask(self, function: str, body: Mapping[str, Any]) -> tuple[str, str | None]:
+        """Return what a function without keys says of a call, and the code of a failure. Raise `UnavailableError`."""
+        answer = (await self._functions.post(function, "/", body)).json()
+        return str(answer["content"]), None if answer["code"] is None else str(answer["code"])
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
         body = {"execution": execution.id, "task": execution.task, "epoch": execution.epoch, "content": list(content)}

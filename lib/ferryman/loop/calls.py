@@ -11,6 +11,7 @@ from ferryman.domain.calls.call import (
     Ticket,
     TicketState,
     ToolCallResult,
+    describe_parts,
     is_outcome_unknown,
     truncate_names,
 )
@@ -190,11 +191,10 @@ def _add_request_fields(result: ToolCallResult, ticket: Ticket) -> ToolCallResul
     """Return `result` with the URL, method and credential name of the call's arguments, as far as they are strings."""
     url, method, credential = (ticket.display_arguments.get(name) for name in ("url", "method", "credential"))
     has_credential = find_tool(ticket.tool).names_credential and isinstance(credential, str)
-    return truncate_names(
-        replace(
-            result,
-            url=url if isinstance(url, str) else None,
-            method=method.upper() if isinstance(method, str) else None,
-            credential_used=credential if has_credential else None,
-        )
+    named = replace(
+        result,
+        url=url if isinstance(url, str) else None,
+        method=method.upper() if isinstance(method, str) else None,
+        credential_used=credential if has_credential else None,
     )
+    return describe_parts(truncate_names(named))

@@ -89,5 +89,5 @@ def record_result(span: Span, ticket: Ticket) -> None:
             "gen_ai.tool.call.result": result.content,
         }
     )
-    if result.failed:
-        span.failed(result.block_reason or str(result.response_status or "failed"))
+    if not result.ok:
+        span.failed(result.block_reason or str(result.response_status or result.code or "failed"))

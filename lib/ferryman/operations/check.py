@@ -189,7 +189,7 @@ def _answer(response: Line, scanner: SecretScanner, names: Sequence[str]) -> Ver
         inbound = _inbound(response)
     except CallRefusedError as refused:
         return {**_refuse(refused.refusal), "credential": None, "text": refused.refusal.message}
-    text = render_response(inbound, scanner, nonce=NONCE)
+    text = render_response(inbound, scanner, nonce=NONCE).content
     before = decode_text(inbound) or ""  # nothing is shown of the bytes of a binary body
     after = redact_text(before, scanner)
     if after == before:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.catalog.tools import find_tool
+from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
@@ -73,7 +74,8 @@ class RecordedTools:
             execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
         )
         if self._attempt is RecordedAttempt.REFUSED:
-            refused = ToolCallResult(ticket.tool, "Error: the record has no answer to this call: the loop refused it then")
+            message = "Error: the record has no answer to this call: the loop refused it then"
+            refused = ToolCallResult.from_refusal(ticket.tool, replace(refusal.INTERNAL_ERROR, message=message))
             return replace(ticket, result=refused)
         claimed_call = await self._tickets.claim(call_request, tool=find_tool(ticket.tool).function, now=self._state.now())
         if self._attempt is RecordedAttempt.RELEASED:

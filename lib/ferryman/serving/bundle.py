@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from ferryman.catalog.tools import FINDERS
 from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.part import Part
 from ferryman.domain.credits.ledger import LedgerEntry, Posting
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.message import canonicalize_prompt, digest_prompt
@@ -23,6 +24,7 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
 from ferryman.replay import ReplayResult
+from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import record as shapes
 from ferryman.serving.api.shapes.shape import ResponseShape
 
@@ -149,7 +151,7 @@ def _record(response: shapes.RecordResponse) -> Record:
                 arguments=b"",
                 display_arguments=part.arguments,
                 epoch=0,
-                result=None if part.result is None else _same(ToolCallResult, part.result),
+                result=None if part.result is None else _result(part.result),
             )
             for part in response.calls
         ),
@@ -158,6 +160,10 @@ def _record(response: shapes.RecordResponse) -> Record:
             for part in response.ledger
         ),
     )
+
+
+def _result(response: call.Result) -> ToolCallResult:
+    return _same(ToolCallResult, response, parts=tuple(_same(Part, part) for part in response.parts))
 
 
 def _policy(response: shapes.PolicyResponse) -> ExecutionPolicy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -28,14 +29,15 @@ def build_function(known: Settings) -> LocalToolsFunction:
 def serve(build: Callable[[Settings], LocalToolsFunction] = build_function) -> Handler:
     """Return the function's `main`: POST / runs a tool with its arguments, for a user.
 
-    200 with `content`, whatever the tool did; 400 for another body, 401 or 403 for the wrong caller.
+    200 with `content` and the `code` of a failure or null, whatever the tool did; 400 for another body, 401 or 403 for the
+    wrong caller.
     """
     return entry.serve(build, _answer, entry.allow_callers)
 
 
 async def _answer(function: LocalToolsFunction, request: Request) -> Response:
     from ferryman.domain.calls.call import ToolCall
-    from ferryman.tools.local_function.execute import execute
+    from ferryman.tools.local_function.execute import answer
 
     body = await read_body(request, call=str, tool=str, arguments=dict, user=str)
     try:
@@ -50,6 +52,6 @@ async def _answer(function: LocalToolsFunction, request: Request) -> Response:
             kind="server",
             parent=request.headers.get("traceparent", ""),
         ):
-            return JSONResponse({"content": await execute(tool_call, user, None)})
+            return JSONResponse(asdict(await answer(tool_call, user, None)))
     finally:
         await function.tracer.flush()

@@ -86,7 +86,7 @@ def framer(data: bytes) -> None:
     """Frame a body of any charset: there is one frame, at the start and the end, whatever is between."""
     kind, _, body = data.partition(b"\n")
     inbound = InboundResponse(status=200, headers=(("Content-Type", kind.decode("latin-1")),), body=body, size_bytes=len(body))
-    seen = render_response(inbound, SCANNER, nonce="0123456789abcdef")
+    seen = render_response(inbound, SCANNER, nonce="0123456789abcdef").content
     plain = html.unescape(html.unescape(unicodedata.normalize("NFKC", seen))).casefold()
     assert len(TOKEN.findall(plain)) == 2
     assert seen.startswith('<tool_response id="0123456789abcdef" truncated="')

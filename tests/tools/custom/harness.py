@@ -9,6 +9,7 @@ from typing import Any
 
 from ferryman import catalog
 from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.part import Part
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
@@ -56,8 +57,9 @@ def document(*operations: str, title: str = "Shop", server: str = f"https://{HOS
     return json.dumps({"openapi": "3.1.0", "info": info, "servers": [{"url": server}], "paths": paths})
 
 
-async def _frame(_: str, credentials: Iterable[Credential], text: str, most: int) -> str:
-    return frame_text(text, SecretScanner(credentials), nonce="0" * 16, most=most)
+async def _frame(_: str, credentials: Iterable[Credential], text: str, most: int) -> tuple[str, Part]:
+    framed = frame_text(text, SecretScanner(credentials), nonce="0" * 16, most=most)
+    return framed.content, framed.part
 
 
 @dataclass

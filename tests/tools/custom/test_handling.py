@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+from ferryman.domain.calls.part import PartKind
 
 from .harness import HOST, KEY, SPEC, CustomToolHarness, document, tool
 
@@ -20,7 +23,7 @@ async def test_an_import_stores_a_tool_for_each_operation(harness: CustomToolHar
 async def test_an_import_tells_the_names_in_a_frame(harness: CustomToolHarness) -> None:
     result = await imports(harness, document("one"))
     assert result.content.startswith('<tool_response id="0000000000000000" truncated="false">')
-    assert ('"tools": ["one"]' in result.content, result.response_status) == (True, 200)
+    assert ('"tools": ["one"]' in result.content, result.ok) == (True, True)
 
 
 async def test_an_import_goes_under_the_name_that_was_asked_for(harness: CustomToolHarness) -> None:
@@ -35,7 +38,7 @@ async def test_an_import_of_some_operations_stores_these_alone(harness: CustomTo
 
 async def test_an_import_by_a_tag_that_nothing_has_stores_nothing(harness: CustomToolHarness) -> None:
     result = await imports(harness, document("one"), tags=["admin"])
-    assert (await harness.names(), result.response_status) == ([], 400)
+    assert (await harness.names(), result.ok, result.code) == ([], False, "nothing_imported")
 
 
 async def test_a_selection_that_is_no_list_of_names_is_refused(harness: CustomToolHarness) -> None:
@@ -92,14 +95,14 @@ async def test_what_is_no_document_changes_nothing(harness: CustomToolHarness) -
     await imports(harness, document("one"))
     result = await imports(harness, "<p>Welcome</p>", cluster="Shop")
     assert result.content.startswith("Error: <tool_response ")
-    assert (result.response_status, await harness.names()) == (400, ["one"])
+    assert (result.ok, await harness.names()) == (False, ["one"])
 
 
 async def test_one_cluster_too_many_changes_nothing(harness: CustomToolHarness) -> None:
     for number in range(50):
         await harness.store(tool(f"own{number}"), cluster=f"c{number:02}")
     result = await imports(harness, document("one"))
-    assert (result.response_status, await harness.names()) == (400, [f"own{number}" for number in range(50)])
+    assert (result.ok, await harness.names()) == (False, [f"own{number}" for number in range(50)])
 
 
 async def test_a_key_in_a_document_is_neither_stored_nor_told(harness: CustomToolHarness) -> None:
@@ -120,7 +123,7 @@ async def test_deleting_takes_the_cluster_and_no_other(harness: CustomToolHarnes
     await harness.store(tool("one"), cluster="a")
     await harness.store(tool("two"), cluster="b")
     result = await harness.call("delete_tool_cluster", cluster="a")
-    assert (result.response_status, await harness.names()) == (200, ["two"])
+    assert (result.ok, await harness.names()) == (True, ["two"])
 
 
 async def test_a_tool_of_a_deleted_cluster_is_not_called_any_more(harness: CustomToolHarness) -> None:
@@ -131,7 +134,20 @@ async def test_a_tool_of_a_deleted_cluster_is_not_called_any_more(harness: Custo
 
 async def test_deleting_what_is_not_there_is_an_error(harness: CustomToolHarness) -> None:
     result = await harness.call("delete_tool_cluster", cluster="a")
-    assert (result.response_status, result.content.startswith("Error: ")) == (400, True)
+    assert (result.ok, result.code, result.response_status) == (False, "not_found", None)
+    assert result.content.startswith("Error: <tool_response ")
+
+
+async def test_the_names_of_an_import_are_a_part_of_their_own(harness: CustomToolHarness) -> None:
+    result = await imports(harness, document("one"))
+    (part,) = result.parts
+    assert (part.kind, json.loads(result.content[part.start : part.end])["tools"]) == (PartKind.JSON, ["one"])
+
+
+async def test_why_nothing_was_imported_is_a_part_of_its_own(harness: CustomToolHarness) -> None:
+    result = await imports(harness, "<p>Welcome</p>")
+    (part,) = result.parts
+    assert (part.kind, result.content[part.start : part.end].startswith("nothing was imported: ")) == (PartKind.TEXT, True)
 
 
 async def test_deleting_without_a_name_is_refused(harness: CustomToolHarness) -> None:

@@ -53,11 +53,11 @@ def names(content: str) -> list[str]:
 
 
 def find(query: str, *tools: DeclaredTool, listed: Sequence[str] = ("find_tools",), **policy: Any) -> list[str]:
-    return names(find_tools(query, allow(*tools, **policy), tools, listed))
+    return names(find_tools(query, allow(*tools, **policy), tools, listed)[0])
 
 
 def test_the_tool_that_a_query_asks_for_is_found_with_its_definition() -> None:
-    matches = json.loads(find_tools("weather forecast", allow(*DECLARED), DECLARED, ()))
+    matches = json.loads(find_tools("weather forecast", allow(*DECLARED), DECLARED, ())[0])
     assert matches["tools"][0] == {"name": "get_weather", "description": WEATHER.description, "input_schema": WEATHER.schema}
 
 
@@ -70,7 +70,7 @@ def test_a_cluster_is_found_by_its_name() -> None:
 
 
 def test_what_fits_nothing_finds_nothing() -> None:
-    assert find_tools("knit a jumper", allow(*DECLARED), DECLARED, ()) == NOTHING
+    assert find_tools("knit a jumper", allow(*DECLARED), DECLARED, ()) == (NOTHING, None)
 
 
 def test_a_built_in_tool_is_found_where_the_task_has_enabled_it() -> None:
@@ -88,7 +88,7 @@ def test_what_the_model_is_shown_is_not_found_again() -> None:
     ids=["changed", "switched off", "added"],
 )
 def test_a_tool_that_is_not_the_one_of_the_start_is_not_found(changed: DeclaredTool) -> None:
-    assert names(find_tools("get weather forecast", allow(WEATHER), (changed,), ())) == []
+    assert names(find_tools("get weather forecast", allow(WEATHER), (changed,), ())[0]) == []
 
 
 @pytest.mark.parametrize(
@@ -116,13 +116,14 @@ def test_no_more_than_a_few_are_found() -> None:
 def test_definitions_are_found_as_long_as_they_fit() -> None:
     large = Parameter(schema={"type": "string", "description": "x" * (FOUND_CHARACTERS_MAX // 2)})
     many = [replace(WEATHER, name=f"weather_{number}", parameters={"a": large}) for number in range(3)]
-    content = find_tools("weather forecast", allow(*many), many, ())
+    content, _ = find_tools("weather forecast", allow(*many), many, ())
     assert (len(names(content)), len(content) < FOUND_CHARACTERS_MAX + 1_000) == (1, True)
 
 
 def test_a_definition_that_is_too_large_is_named() -> None:
     huge = replace(WEATHER, parameters={"a": Parameter(schema={"description": "x" * FOUND_CHARACTERS_MAX})})
-    assert find_tools("weather forecast", allow(huge), (huge,), ()) == "Error: too large to be shown: get_weather"
+    content, code = find_tools("weather forecast", allow(huge), (huge,), ())
+    assert (content, code) == ("Error: too large to be shown: get_weather", "over_budget")
 
 
 TOOLS_OF_TASK = st.lists(
@@ -149,7 +150,7 @@ def test_a_search_finds_only_what_the_policy_allows_and_never_what_is_shown(
     prints = {tool.name: "other" if tool.name in changed else tool.fingerprint for tool in stored if tool.name in declared}
     policy = build_policy(tools=tuple(built_in), declared=prints)
     listed = data.draw(st.sets(st.sampled_from([*NAMES, *TOOLS])))
-    matches = names(find_tools(query, policy, stored, listed))
+    matches = names(find_tools(query, policy, stored, listed)[0])
     assert len(matches) == len(set(matches)) <= FOUND_MAX
     callable_ones = {tool.name for tool in stored if tool.enabled and prints.get(tool.name) == tool.fingerprint}
     assert set(matches) <= (callable_ones | (built_in & set(TOOLS))) - listed

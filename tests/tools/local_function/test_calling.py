@@ -12,6 +12,8 @@ import pytest
 
 from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TRUNCATED, Ticket, TicketState
+from ferryman.domain.calls.part import Part, PartKind
+from ferryman.domain.calls.suggestion import SUGGESTIONS
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
@@ -32,6 +34,7 @@ class Caller:
     memory: Memory = field(default_factory=Memory)
     clock: ManualClock = field(default_factory=ManualClock)
     says: str | Exception = "43"
+    code: str | None = None
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     scanned: int = 0
     on_scan: Exception | None = None
@@ -49,12 +52,12 @@ class Caller:
     async def execute(self) -> Ticket:
         return await self.calls.execute(self.ticket, execution=self.memory.executions["e"])
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> str:
+    async def ask(self, function: str, body: Mapping[str, Any]) -> tuple[str, str | None]:
         self.requests.append((function, body))
         self.clock.turn(2)
         if isinstance(self.says, Exception):
             raise self.says
-        return self.says
+        return self.says, self.code
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         assert execution.id == "e"
@@ -113,6 +116,27 @@ async def test_a_result_is_cut_as_its_tool_says(caller: Caller, monkeypatch: pyt
     settled = await caller.execute()
     assert settled.result is not None
     assert settled.result.content == "123" + TRUNCATED
+
+
+async def test_a_tool_says_itself_whether_it_failed_and_its_text_does_not(caller: Caller) -> None:
+    caller.says = "Error: this is what was asked for"
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert (settled.result.ok, settled.result.code, settled.result.suggestion) == (True, None, None)
+
+
+@pytest.mark.parametrize(("code", "stored"), [("invalid_arguments", "invalid_arguments"), ("KEYKEYKEY", "function_failed")])
+async def test_the_code_of_a_failure_is_one_that_is_known(caller: Caller, code: str, stored: str) -> None:
+    caller.code = code
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert (settled.result.ok, settled.result.code, settled.result.suggestion) == (False, stored, SUGGESTIONS[stored])
+
+
+async def test_the_result_is_one_text(caller: Caller) -> None:
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert settled.result.parts == (Part(kind=PartKind.TEXT, start=0, end=2),)
 
 
 async def test_where_the_task_has_no_secret_nothing_is_scanned(caller: Caller) -> None:

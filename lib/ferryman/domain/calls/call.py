@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
+from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import STORED_NAME
 from ferryman.domain.tools.tool import Repeatable, ToolPolicy
@@ -29,8 +31,8 @@ RESULT_CHARACTERS_MAX = 50_000
 CALL_ATTEMPTS_MAX = 3
 """How often a call is made, when each answer is lost."""
 
-FAILED_FUNCTION = "Error executing "  # the beginning of what is said of a local function that raised (S2-39)
-ERROR = "Error: "  # the beginning of a result that is an error; any other answer of a host begins with its frame
+ERROR = "Error: "
+"""The beginning of what is said of a failure. It is for the model alone: whether a call failed is in its result's `ok`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +46,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallResult:
-    """The result of one tool call, for the model and for the record (S0-114 … S0-123).
+    """The result of one tool call, for the model and for the record: ten fields (S0-114 … S0-123), and what its tool says.
 
     `content` is the framed response, after a line that tells its error if it is one, or an error sentence;
     `response_size_bytes` counts the raw body; `latency_ms` is the round trip; `block_reason` is set exactly when `blocked` is.
+    `ok` tells whether the tool did what it was asked; if not, `code` names the failure in lower case, and `suggestion` says
+    what to do next. `parts` are what `content` consists of.
     """
 
     tool: str
@@ -60,20 +64,28 @@ class ToolCallResult:
     latency_ms: float | None = None
     blocked: bool = False
     block_reason: str | None = None
+    ok: bool = field(default=True, kw_only=True)
+    code: str | None = field(default=None, kw_only=True)
+    suggestion: str | None = field(default=None, kw_only=True)
+    parts: tuple[Part, ...] = field(default=(), kw_only=True, repr=False)
 
     @classmethod
     def from_refusal(
         cls, tool: str, refusal: Refusal, *, url: str | None = None, method: str | None = None, credential: str | None = None
     ) -> ToolCallResult:
         """Return the result of a call that was refused or that failed, with the refusal's sentence."""
-        reason = refusal.reason if refusal.blocked else None
-        named = cls(tool=tool, content=refusal.message, url=url, method=method, credential_used=credential)
-        return replace(named, blocked=refusal.blocked, block_reason=reason)
-
-    @property
-    def failed(self) -> bool:
-        """Whether the model reads an error: its first line calls it one (S0-142, S1-39, S2-39)."""
-        return self.content.startswith((ERROR, FAILED_FUNCTION))
+        return cls(
+            tool=tool,
+            content=refusal.message,
+            url=url,
+            method=method,
+            credential_used=credential,
+            blocked=refusal.blocked,
+            block_reason=refusal.reason if refusal.blocked else None,
+            ok=False,
+            code=refusal.reason,
+            suggestion=find_suggestion(refusal.reason),
+        )
 
 
 class TicketState(StrEnum):
@@ -135,7 +147,14 @@ def is_outcome_unknown(result: ToolCallResult, repeatable: Repeatable) -> bool:
     `repeatable` is its tool's policy.
     """
     safe = repeatable is Repeatable.SAFE or (result.method or "").upper() in ("GET", "HEAD")
-    return not result.blocked and result.response_status is None and not safe
+    return not result.ok and not result.blocked and result.response_status is None and not safe
+
+
+def describe_parts(result: ToolCallResult) -> ToolCallResult:
+    """Return `result` with its parts: where its tool names none, all of its content is one text."""
+    if result.parts or not result.content:
+        return result
+    return replace(result, parts=(Part(kind=PartKind.TEXT, start=0, end=len(result.content)),))
 
 
 def limit_result(policy: ToolPolicy) -> int:
@@ -158,6 +177,6 @@ def truncate_names(result: ToolCallResult) -> ToolCallResult:
 
 
 def to_audit_row(result: ToolCallResult) -> ToolCallResult:
-    """Return `result` for the execution document: all ten fields, bounded, `content` cut to 1,000 characters."""
-    named, content = truncate_names(result), result.content
+    """Return `result` for the execution document: bounded, `content` cut to 1,000 characters, and without its parts."""
+    named, content = truncate_names(replace(result, parts=())), result.content
     return named if len(content) <= AUDIT_CHARACTERS_MAX else replace(named, content=content[:AUDIT_CHARACTERS_MAX] + TRUNCATED)

@@ -90,7 +90,7 @@ class ExecutionSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(ExecutionSummary):
-    """The execution document. `tool_calls` holds at most 50 audit rows of all ten fields.
+    """The execution document. `tool_calls` holds at most 50 audit rows: results without their parts.
 
     `events` counts the events numbered so far. `pending_model_calls` counts the model calls that were sent for the turn that is
     not committed yet, and `model_trouble` tells of those that failed.

@@ -65,7 +65,7 @@ def build_results(
             names.add(tool["name"])
             room -= size
         content = _say_nothing_new(matches, names) if matches else result.content
-        blocks.append(build_tool_result(call, references or content, is_error=result.failed))
+        blocks.append(build_tool_result(call, references or content, is_error=not result.ok))
     return {"role": "user", "content": blocks}, added
 
 

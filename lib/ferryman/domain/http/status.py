@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from http import HTTPStatus
 
 RETRY_STATUSES = (429, 503)
@@ -23,6 +24,21 @@ def name_status(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
+
+
+def is_success(status: int, accepted: Collection[int] | None) -> bool:
+    """Tell whether a call with this status did what it was asked: one of those `accepted`; None: any but an error."""
+    return not is_error(status) if accepted is None else status in accepted
+
+
+def get_code(status: int) -> str:
+    """Return the code of a call that failed with `status`: the status's standard name in lower case, such as `not_found`."""
+    if not is_error(status):
+        return "unexpected_status"
+    try:
+        return HTTPStatus(status).name.lower()
+    except ValueError:
+        return f"http_{status}"
 
 
 def describe_failure(status: int, retry_after: str | None = None) -> str:

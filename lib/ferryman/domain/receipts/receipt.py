@@ -112,7 +112,7 @@ def classify_outcome(result: ToolCallResult, *, in_doubt: bool) -> str:
     """Return the outcome of a call: answered, refused:REASON, failed, or `in_doubt`."""
     if result.blocked:
         return f"refused:{result.block_reason}"
-    if result.response_status is not None:
+    if result.ok or result.response_status is not None:
         return "answered"
     return "in_doubt" if in_doubt else "failed"
 

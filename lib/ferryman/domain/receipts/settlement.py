@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.part import Part, PartKind
 
 _TIMES = ("sent_at", "deadline", "settled_at")
 
@@ -27,9 +28,14 @@ def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
         state=TicketState.SETTLED,
         attempt=int(report["attempt"]),
         in_doubt=bool(report["in_doubt"]),
-        result=ToolCallResult(**report["result"]),
+        result=_read_result(report["result"]),
         **times,
     )
+
+
+def _read_result(fields: Mapping[str, Any]) -> ToolCallResult:
+    parts = tuple(Part(**{**part, "kind": PartKind(part["kind"])}) for part in fields["parts"])
+    return ToolCallResult(**{**fields, "parts": parts})
 
 
 def _parse_time(text: str | None) -> datetime | None:

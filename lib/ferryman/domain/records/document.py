@@ -51,7 +51,7 @@ def serialize_record(record: Record) -> Document:
 
 def serialize_execution(execution: Execution) -> Document:
     """Return the execution as GET /v1/executions/{id} returns it."""
-    rows = [serialize_result(row) for row in execution.tool_calls]
+    rows = [serialize_row(row) for row in execution.tool_calls]
     return {**serialize_summary(execution), "tool_calls": rows, **_select(execution, ("input", "output"))}
 
 
@@ -84,8 +84,13 @@ def serialize_arguments(ticket: Ticket) -> Any:
 
 
 def serialize_result(result: ToolCallResult) -> Document:
-    """Return the ten fields of a call's result."""
+    """Return all fields of a call's result."""
     return {**_to_json(result), "latency_ms": _to_finite(result.latency_ms)}
+
+
+def serialize_row(row: ToolCallResult) -> Document:
+    """Return an audit row: a result without its parts, which its call has."""
+    return {name: value for name, value in serialize_result(row).items() if name != "parts"}
 
 
 def serialize_entry(entry: LedgerEntry) -> Document:

@@ -127,7 +127,7 @@ def build_tool_result(number: int, ticket: Ticket) -> Event:
     assert ticket.settled_at is not None, "a settled call has a time"
     row = to_audit_row(ticket.result)
     result = {name: getattr(row, name) for name in row.__dataclass_fields__}
-    body = {"seq": ticket.seq, **result}
+    body = {"seq": ticket.seq, **result, "parts": ticket.result.parts}  # of the call's whole content
     return Event(number=number, kind="tool_result", at=ticket.settled_at, body=body)
 
 

@@ -49,12 +49,17 @@ _ENDED = {
     **{"status": "completed", "started_at": AT, "completed_at": LATER, "iterations": 2, "credits_used": "3.005"},
     **{"credits_reserved": "100", "tool_calls_total": 1, "usage": _USAGE},
 }
-_RESULT = {
+_ROW = {
     **{"tool": "api_call", "url": URL, "method": "GET", "credential_used": "COINGECKO_API_KEY", "response_status": 200},
     **{"content": '<tool_response id="1f0c">{"bitcoin":{"eur":81234}}</tool_response>', "response_size_bytes": 25},
-    **{"latency_ms": 131.5, "blocked": False, "block_reason": None},
+    **{"latency_ms": 131.5, "blocked": False, "block_reason": None, "ok": True, "code": None, "suggestion": None},
 }
-_RECORD = {**_ENDED, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_RESULT]}
+_PART = {
+    **{"kind": "json", "start": 25, "end": 50, "media_type": "application/json", "size_bytes": None},
+    **{"sha256": None, "file": None},
+}
+_RESULT = {**_ROW, "parts": [_PART]}
+_RECORD = {**_ENDED, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_ROW]}
 _CALL = {
     **{"seq": 0, "parent": None, "iteration": 1, "id": "toolu_01", "tool": "api_call", "state": "settled", "attempt": 1},
     "in_doubt": False,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from ferryman.catalog.tools import find_tool
-from ferryman.domain.calls.call import ToolCallResult, limit_result
+from ferryman.domain.calls.call import ERROR, ToolCallResult, limit_result
+from ferryman.domain.calls.part import Part
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.credentials.credential import AuthType, Credential
 from ferryman.domain.http.request import Method
 from ferryman.domain.problem import InvalidInputError
@@ -22,23 +24,24 @@ from ferryman.tools.declared.importing import ImportedTools, import_tools
 from ferryman.tools.declared.storing import store_cluster
 from ferryman.tools.prepared_call import CallContext, PreparedCall
 
+Framer = Callable[[str, Iterable[Credential], str, int], Awaitable[tuple[str, Part]]]
+"""Takes an owner, all open credentials, a text and how many of its characters the model is shown. Returns the text as the model
+may read it, and the part of that which it is."""
+
 NAMES_MAX = 300
 """How many names of imported tools the model is shown; there may be more."""
 
 NOTES_MAX = 20
+NOT_FOUND = "not_found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterManager:
-    """Imports and deletes clusters.
-
-    `frame` takes an owner, all open credentials, a text and how many of its characters the model is shown, and returns the
-    text as the model may read it; `neutralize` makes a text harmless that is outside of any frame.
-    """
+    """Imports and deletes clusters. `frame` makes a text that quotes others harmless, `neutralize` outside of any frame."""
 
     clusters: Clusters
     documents: OpenApiFetcher
-    frame: Callable[[str, Iterable[Credential], str, int], Awaitable[str]]
+    frame: Framer
     neutralize: Callable[[str], str]
 
     def prepare_import(self, context: CallContext) -> PreparedCall:
@@ -71,22 +74,26 @@ class ClusterManager:
         except CallRefusedError as refused:
             return ToolCallResult.from_refusal(tool, refused.refusal, method=Method.GET.value)
         except (InvalidInputError, StaleError) as fault:
-            return await self._answer(context, f"nothing was imported: {fault}", done=False)
+            return await self._answer(context, f"nothing was imported: {fault}", code="nothing_imported")
         return await self._answer(context, json.dumps(_summarize(imported)))
 
     async def _delete(self, context: CallContext, _within_s: float) -> ToolCallResult:
         if await self.clusters.delete(context.claimed_call.policy.task, str(context.arguments["cluster"])):
             return await self._answer(context, "deleted")
-        return await self._answer(context, "there is no cluster of this name", done=False)
+        return await self._answer(context, "there is no cluster of this name", code=NOT_FOUND)
 
-    async def _answer(self, context: CallContext, text: str, *, done: bool = True) -> ToolCallResult:
-        """Return the result, which is not an HTTP response, with the status of a success or of an error."""
+    async def _answer(self, context: CallContext, text: str, *, code: str | None = None) -> ToolCallResult:
+        """Return the result, which is not an HTTP response: a success, or a failure with its `code`."""
         tool, owner = context.claimed_call.ticket.tool, context.claimed_call.policy.owner
         try:
-            framed = await self.frame(owner, context.credentials.values(), text, limit_result(find_tool(tool).policy))
+            framed, part = await self.frame(owner, context.credentials.values(), text, limit_result(find_tool(tool).policy))
         except CallRefusedError as refused:
             return ToolCallResult.from_refusal(tool, refused.refusal)
-        return ToolCallResult(tool, framed if done else f"Error: {framed}", response_status=200 if done else 400)
+        if code is None:
+            return ToolCallResult(tool, framed, parts=(part,))
+        moved = replace(part, start=part.start + len(ERROR), end=part.end + len(ERROR))
+        suggestion = find_suggestion(code)
+        return ToolCallResult(tool, f"{ERROR}{framed}", ok=False, code=code, suggestion=suggestion, parts=(moved,))
 
 
 def _summarize(imported: ImportedTools) -> dict[str, Any]:

@@ -56,10 +56,10 @@ class ToolSearchCalls:
         )
         return await calls.execute(ticket, execution=execution)
 
-    async def _answer(self, execution: Execution, _: str, body: Mapping[str, Any]) -> str:
+    async def _answer(self, execution: Execution, _: str, body: Mapping[str, Any]) -> tuple[str, str | None]:
         query = body["arguments"].get("query")
         if not isinstance(query, str) or not 0 < len(query.strip()) <= len(query) <= QUERY_CHARACTERS_MAX:
-            return f"{ERROR}query: a text of 1 to {QUERY_CHARACTERS_MAX:,} characters is needed"
+            return f"{ERROR}query: a text of 1 to {QUERY_CHARACTERS_MAX:,} characters is needed", "invalid_arguments"
         opening, policy = await self.executions.opening(execution.id), execution.policy
         assert opening is not None, "a call comes after the setup"
         assert policy is not None, "a call comes after the setup"
@@ -70,15 +70,18 @@ class ToolSearchCalls:
         try:
             return await offload.run(execution.owner, offload.DOCUMENT, find_tools, query, policy, declared, listed)
         except offload.OverBudgetError as error:
-            return f"{ERROR}the declared tools cannot be read: {error}"
+            return f"{ERROR}the declared tools cannot be read: {error}", "over_budget"
 
 
 offload.preload(ToolIndex)
 
 
-def find_tools(query: str, policy: ExecutionPolicy, declared: Sequence[DeclaredTool], listed: Collection[str]) -> str:
+def find_tools(
+    query: str, policy: ExecutionPolicy, declared: Sequence[DeclaredTool], listed: Collection[str]
+) -> tuple[str, str | None]:
     """Return what a search says: at most `FOUND_MAX` tools that `policy` allows and that are not `listed`, the best first.
 
+    The second value is the code of a failure, or None.
     A declared tool that was changed since the execution began is another tool, and is not found. Pure, for workers.
     """
     built_in = [TOOLS[name] for name in policy.tools if name in TOOLS and name not in listed and TOOLS[name].requires is None]
@@ -108,5 +111,7 @@ def find_tools(query: str, policy: ExecutionPolicy, declared: Sequence[DeclaredT
             definitions.append(definition)
             room -= size
     if definitions:
-        return write_found(definitions)
-    return f"{ERROR}too large to be shown: {', '.join(too_large)}" if too_large else NOTHING
+        return write_found(definitions), None
+    if too_large:
+        return f"{ERROR}too large to be shown: {', '.join(too_large)}", "over_budget"
+    return NOTHING, None

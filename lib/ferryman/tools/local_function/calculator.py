@@ -7,21 +7,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ferryman.catalog.tools import find_tool
+from ferryman.tools.local_function.execute import LocalFunctionError
 from ferryman.tools.local_function.registry import register
 
 
 async def calculator(*, expression: str, **_: Any) -> str:
-    """Return the value of `expression`, or a sentence that says why it has none."""
+    """Return the value of `expression`. Raise `LocalFunctionError`, which says why it has none."""
     from ferryman.tools.local_function.calculation.answer import compute
     from ferryman.tools.local_function.calculation.values import CalculationError
 
     most = find_tool("calculator").policy.argument_characters_max
     if most is not None and len(expression) >= most:  # it was cut: its value would be another's
-        return f"Error: expression: at most {most - 1} characters can be calculated"
+        raise _explain(f"at most {most - 1} characters can be calculated")
     try:
         return await asyncio.to_thread(compute, expression, today=datetime.now(UTC).date())
     except CalculationError as error:
-        return f"Error: expression: {error}"
+        raise _explain(str(error)) from None
+
+
+def _explain(why: str) -> LocalFunctionError:
+    return LocalFunctionError(f"expression: {why}", code="invalid_arguments")
 
 
 register("calculator", calculator)

@@ -20,8 +20,10 @@ from ferryman.domain.calls.call import (
     Ticket,
     TicketState,
     ToolCallResult,
+    describe_parts,
     limit_result,
 )
+from ferryman.domain.calls.suggestion import FUNCTION_FAILED, SUGGESTIONS
 from ferryman.domain.executions.execution import Execution
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -31,8 +33,9 @@ from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 SCANNED_CHARACTERS_MAX = 4 * RESULT_CHARACTERS_MAX
 """How much of a result is scanned, and kept before it is cut: a cut could hide half of a key from the scan."""
 
-Ask = Callable[[str, Mapping[str, Any]], Awaitable[str]]
-"""Has a function run a tool: takes the function's name and the body, returns what the tool says, raises `UnavailableError`."""
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[tuple[str, str | None]]]
+"""Has a function run a tool: takes the function's name and the body, and returns what the tool says, and the code of a failure
+or None. Raises `UnavailableError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +68,7 @@ class LocalFunctionCalls:
     async def _run(self, claimed: ClaimedCall, execution: Execution) -> ToolCallResult:
         ticket = claimed.ticket
         if ticket.attempt > CALL_ATTEMPTS_MAX:
-            return ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
+            return describe_parts(ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR))
         body = {
             "call": ticket.call,
             "tool": ticket.tool,
@@ -73,16 +76,20 @@ class LocalFunctionCalls:
             "user": str(uuid5(NAMESPACE_URL, execution.owner)),
         }
         asked_at = self.clock.now()
-        content = await self.ask(find_tool(ticket.tool).function, body)
+        content, code = await self.ask(find_tool(ticket.tool).function, body)
+        code = code if code is None or code in SUGGESTIONS else FUNCTION_FAILED  # a code is not scanned: it is one of ours
         latency_ms = (self.clock.now() - asked_at).total_seconds() * 1_000
         try:
             text = await self._scan(execution, content[:SCANNED_CHARACTERS_MAX])
         except RejectedError:  # a credential of the task does not open: nobody can say what the text holds
-            return ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
+            return describe_parts(ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR))
         most = limit_result(find_tool(ticket.tool).policy)
         if len(text) > most:
             text = text[:most] + TRUNCATED
-        return ToolCallResult(tool=ticket.tool, content=text, response_size_bytes=len(content.encode()), latency_ms=latency_ms)
+        result = ToolCallResult(tool=ticket.tool, content=text, ok=code is None, code=code)
+        suggestion = None if code is None else SUGGESTIONS[code]
+        result = replace(result, suggestion=suggestion, response_size_bytes=len(content.encode()), latency_ms=latency_ms)
+        return describe_parts(result)
 
     async def _scan(self, execution: Execution, content: str) -> str:
         """Return the result as it may be stored: with every credential of the task redacted."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from ferryman.catalog.tools import find_tool
-from ferryman.domain.calls.call import ERROR, FAILED_FUNCTION, ToolCall
+from ferryman.domain.calls.call import ERROR, ToolCall
+from ferryman.domain.calls.suggestion import FUNCTION_FAILED
 from ferryman.domain.key_shapes import redact_shapes
 from ferryman.domain.tools.tool import ToolPolicy
 from ferryman.tools.clamp import clamp_arguments
@@ -24,25 +26,49 @@ RESERVED = ("user_id", "db")
 ERROR_CHARACTERS_MAX = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model reads of a call; `code` names the failure in lower case, None where the tool did what it was asked."""
+
+    content: str = field(repr=False)
+    code: str | None = None
+
+
+class LocalFunctionError(Exception):
+    """A local function cannot do what it was asked. The model reads `Error: ` and the text, which is the tool's own."""
+
+    def __init__(self, text: str, *, code: str = FUNCTION_FAILED) -> None:
+        self.code = code
+        super().__init__(text)
+
+
 async def execute(tool_call: ToolCall, user_id: UUID, db: Any) -> str:
-    """Execute one call, and return its result, or a sentence that says what went wrong (S2-43).
+    """Execute one call, and return its result, or a sentence that says what went wrong (S2-43), as `answer` does."""
+    return (await answer(tool_call, user_id, db)).content
+
+
+async def answer(tool_call: ToolCall, user_id: UUID, db: Any) -> Answer:
+    """Execute one call, and return what the model reads of it.
 
     Only a cancellation passes; a TimeoutError that the tool raises itself is reported like any other error (S2-44). What an
     error says is cut, and anything in it that has the form of a key is left out (S2-39).
     `db` is what the tools of this process read and write: None where they need no store.
     """
-    function = TOOL_REGISTRY.get(tool_call.name)
+    name = tool_call.name
+    function = TOOL_REGISTRY.get(name)
     if function is None:
-        return f"{ERROR}Unknown tool '{tool_call.name}'"
-    policy = find_tool(tool_call.name).policy
+        return Answer(f"{ERROR}Unknown tool '{name}'", "unknown_tool")
+    policy = find_tool(name).policy
     envelope = asyncio.timeout(policy.timeout_s)
     try:
         async with envelope:
-            return await function(**prepare_input(policy, tool_call.arguments), user_id=str(user_id), db=db)
+            return Answer(await function(**prepare_input(policy, tool_call.arguments), user_id=str(user_id), db=db))
+    except LocalFunctionError as error:
+        return Answer(f"{ERROR}{_describe(error)}", error.code)
     except Exception as error:  # noqa: BLE001 - the conversation stays alive, whatever a tool does (S2-43)
         if envelope.expired():
-            return f"{ERROR}Tool '{tool_call.name}' timed out after {policy.timeout_s:g} seconds"
-        return f"{FAILED_FUNCTION}{tool_call.name}: {_describe(error)}"
+            return Answer(f"{ERROR}Tool '{name}' timed out after {policy.timeout_s:g} seconds", "timed_out")
+        return Answer(f"Error executing {name}: {_describe(error)}", FUNCTION_FAILED)
 
 
 async def run(tool_calls: Sequence[ToolCall], user_id: UUID, db: Any) -> list[dict[str, str]]:

@@ -63,8 +63,7 @@ async def send_with_token(
     if status is None or status not in need.auth.refresh_on:
         return result
     if status != UNAUTHORIZED and not need.outbound.repeatable:
-        content = f"{refusal.IN_DOUBT.message} It was answered with HTTP {status}."
-        result = replace(result, content=content, response_status=None)  # its effect is unknown
+        result = _doubt(result, status)
     try:
         second = await obtain_access(deps, need, within_s=left_s(), instead_of=first)
     except Exception as fault:  # noqa: BLE001 - the call was sent: whatever happens now, it has an answer
@@ -78,6 +77,18 @@ async def send_with_token(
     except NotSentError:
         return result
     return result if again.blocked else again  # a call that was sent once was not blocked
+
+
+def _doubt(result: ToolCallResult, status: int) -> ToolCallResult:
+    """Return the result of a call whose effect is unknown, whatever `status` it was answered with."""
+    unknown = ToolCallResult.from_refusal(result.tool, refusal.IN_DOUBT, url=result.url, method=result.method)
+    return replace(
+        unknown,
+        content=f"{unknown.content} It was answered with HTTP {status}.",
+        credential_used=result.credential_used,
+        response_size_bytes=result.response_size_bytes,
+        latency_ms=result.latency_ms,
+    )
 
 
 async def obtain_access(

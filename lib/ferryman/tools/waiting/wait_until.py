@@ -9,6 +9,7 @@ from typing import Any
 
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import ERROR, Ticket, ToolCallResult
+from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.ports.clock import Clock
@@ -32,12 +33,13 @@ class WaitCalls:
             arguments = clamp_arguments(find_tool(ticket.tool).policy, ticket.display_arguments)
             until = read_moment(arguments, base=ticket.created_at)
         except ValueError as error:
-            return _answer(ticket, f"{ERROR}{error}")
+            return _refuse(ticket, str(error))
         if until >= ends:
-            return _answer(ticket, f"{ERROR}this execution ends at {_write(ends)}: it cannot wait until {_write(until)}")
+            return _refuse(ticket, f"this execution ends at {_write(ends)}: it cannot wait until {_write(until)}")
         if until > now:
             return Postponement(reason=f"it waits until {_write(until)}", after=until - now)
-        return _answer(ticket, f"{_write(until)} has come.")  # of no other time: a replay has to say the same
+        # of no other time: a replay has to say the same
+        return replace(ticket, result=ToolCallResult(tool=ticket.tool, content=f"{_write(until)} has come."))
 
 
 def read_moment(arguments: Mapping[str, Any], *, base: datetime) -> datetime:
@@ -72,5 +74,6 @@ def _write(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _answer(ticket: Ticket, content: str) -> Ticket:
-    return replace(ticket, result=ToolCallResult(tool=ticket.tool, content=content))
+def _refuse(ticket: Ticket, why: str) -> Ticket:
+    reason = Refusal(reason="invalid_arguments", message=f"{ERROR}{why}", blocked=False)
+    return replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, reason))

@@ -1,4 +1,4 @@
-"""A call: its ten-field record, and its ticket."""
+"""A call: its result, and its ticket."""
 
 from __future__ import annotations
 
@@ -6,12 +6,33 @@ from datetime import datetime
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.calls.part import PartKind
 from ferryman.domain.records import document
 from ferryman.serving.api.shapes.shape import ListPage, ResponseShape
 
 
-class Result(ResponseShape):
-    """The result of one call, in ten fields."""
+class PartResponse(ResponseShape):
+    """The characters of a result's `content` from `start` up to `end`, and what they are.
+
+    `json` is one object or array as it is written there; `binary` describes a body that is no text, of which nothing is shown;
+    `file` refers to a stored file. `media_type` is what the host called it, `size_bytes` and `sha256` (hex) are those of a
+    binary body or a file.
+    """
+
+    kind: PartKind
+    start: int
+    end: int
+    media_type: str | None
+    size_bytes: int | None
+    sha256: str | None
+    file: str | None
+
+
+class ResultRow(ResponseShape):
+    """The result of one call.
+
+    `ok` tells whether its tool did what it was asked; if not, `code` names the failure and `suggestion` says what to do next.
+    """
 
     tool: str
     content: str
@@ -23,6 +44,15 @@ class Result(ResponseShape):
     latency_ms: float | None
     blocked: bool
     block_reason: str | None
+    ok: bool
+    code: str | None
+    suggestion: str | None
+
+
+class Result(ResultRow):
+    """The result of one call in full: with `parts`, which say what its `content` consists of."""
+
+    parts: tuple[PartResponse, ...]
 
 
 class CallResponse(ResponseShape):

@@ -60,7 +60,7 @@ class ExecutionResponse(ListedExecution):
     """An execution's record; `tool_calls` holds at most 50 rows."""
 
     input: str | None
-    tool_calls: tuple[call.Result, ...]
+    tool_calls: tuple[call.ResultRow, ...]
     output: str | None
 
 

@@ -1,0 +1,70 @@
+"""Suggestions: for each code of a failed call, what to do next, in a sentence.
+
+They are texts of ours alone: nothing of an argument or of an answer is in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FUNCTION_FAILED = "function_failed"
+"""The code of a local function that raised an error."""
+
+_CORRECT = "Correct the arguments and call the tool again."
+_ASK_OWNER = "Go on without this call, and say that the owner of the task has to change this."
+_LATER = "Call the tool again later, or go on without it."
+_NO_REPEAT = "Do not repeat the call: find out in another way whether it was executed."
+
+SUGGESTIONS: Mapping[str, str] = {
+    "invalid_arguments": _CORRECT,
+    "bad_request": _CORRECT,
+    "unprocessable_entity": _CORRECT,
+    "method_not_allowed": "Use one of the methods that are allowed.",
+    "missing_credential": "Name the credential that the call is made with.",
+    "credential_not_found": "Name a credential of this task.",
+    "credential_host_mismatch": "Name a credential of the service that the URL belongs to.",
+    "credential_leak": "Take the credential out of the arguments: the executor adds it by itself.",
+    "credential_unreadable": _ASK_OWNER,
+    "credential_misplaced": _ASK_OWNER,
+    "credential_reconnect": _ASK_OWNER,
+    "credential_not_renewed": _LATER,
+    "token_not_fetched": _LATER,
+    "header_forbidden": "Leave the header out.",
+    "url_blocked": "Use an https:// URL of one of the approved domains.",
+    "dns_validation_failed": "Check the host name, or use another approved host.",
+    "webhook_not_enabled": _ASK_OWNER,
+    "webhook_not_registered": "Use one of the URLs that are registered with the task.",
+    "unknown_tool": "Use one of the tools that are offered.",
+    "tool_not_implemented": "Use one of the tools that are offered.",
+    "tool_not_enabled": "Use one of the tools that are offered.",
+    "tool_disabled": _ASK_OWNER,
+    "tool_changed": "Go on without this tool: its new form is offered to the next execution.",
+    "rate_limited": "Finish with what is known, or call again after the limit's window.",
+    "too_many_requests": "Wait as long as the answer says, and call the tool again.",
+    "too_many_calls": "Ask for fewer calls in one turn.",
+    "search_limit": "Go on with the tools that are offered by now.",
+    "repeated_call": "Change the arguments, or go on with the results of the same calls before.",
+    "credits_exhausted": "Finish with what is known: no call that costs credits is possible any more.",
+    "over_budget": "Make the call smaller, or ask for a smaller answer.",
+    "timed_out": _LATER,
+    "request_failed": _LATER,
+    "nothing_imported": "Check the URL of the document, or import fewer of its operations.",
+    FUNCTION_FAILED: "Check the arguments, or go on without this tool.",
+    "internal_fault": _LATER,
+    "in_doubt": _NO_REPEAT,
+    "halted": "Stop: the execution is being ended.",
+    "cancelled": "Stop: the execution has ended.",
+    "unauthorized": "Check that the credential named is the right one; its owner may have to store it again.",
+    "forbidden": "Use what the credential may do, or another credential.",
+    "not_found": "Check the URL and the names in it, or look for the thing in another way.",
+    "conflict": "Read the present state, and call again with what fits it.",
+    "unexpected_status": "Read what the answer says, and go on by that.",
+}
+"""By code, each in lower case."""
+
+
+def find_suggestion(code: str, status: int | None = None) -> str | None:
+    """Return what to do after a failure with this code, or with this HTTP status; None where there is nothing to say."""
+    if code in SUGGESTIONS:
+        return SUGGESTIONS[code]
+    return _LATER if status is not None and status >= 500 else None
