@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.copies import replace
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Lease, Status, Step

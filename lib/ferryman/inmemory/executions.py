@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.copies import replace
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from ferryman.catalog.tools import FINDERS, find_tool
@@ -18,6 +17,7 @@ from ferryman.domain.calls.call import (
 from ferryman.domain.calls.rate import check_repeats, digest_call
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.calls.sub_calls import SubCalls
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.stale import StaleError

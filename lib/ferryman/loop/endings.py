@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.message import join_text
 from ferryman.domain.executions.postponement import Postponement

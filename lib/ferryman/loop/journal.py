@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
@@ -13,6 +13,7 @@ from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, t
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
 from ferryman.domain.calls.sub_calls import order_calls
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.copies import replace
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.ledger import LedgerEntry, format_credits
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ModelTrouble

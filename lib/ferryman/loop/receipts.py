@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ferryman.catalog.tools import find_tool, get_fee
 from ferryman.domain.calls.call import Ticket, is_outcome_unknown
+from ferryman.domain.copies import replace
 from ferryman.domain.credits.ledger import LedgerEntry, format_credits
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.receipts import receipt

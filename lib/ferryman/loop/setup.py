@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ferryman import offload
 from ferryman.catalog.tools import FINDERS, holds_secrets
+from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.credits import ledger

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from ferryman.catalog.tools import holds_secrets
 from ferryman.domain.calls.call import Ticket, ToolCall
 from ferryman.domain.calls.sub_calls import SubCalls
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block, extract_calls
 from ferryman.domain.records.event import NUMBERS_PER_CALL

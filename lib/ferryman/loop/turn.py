@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
+from ferryman.domain.copies import replace
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
 from ferryman.domain.executions.message import Prompt, Reply, extract_calls

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.copies import replace
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Status, Step
 from ferryman.domain.executions.occupancy import Occupancy

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, Lease, Status
 from ferryman.domain.stale import StaleError
 

@@ -18,12 +18,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.copies import replace
 
 DOMAIN = b"ferryman/receipt/2\n"
 GENESIS = "0" * 64
@@ -92,15 +93,11 @@ def append_receipts(
 ) -> tuple[tuple[Receipt, ...], Head]:
     """Return the signed entries of `facts`, chained to `head`, and the new head."""
     receipts: list[Receipt] = []
+    moment = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     for fact in facts:
+        members = {**fact.members, "covers": {name: digest_value(part) for name, part in fact.covers.items()}}
         draft = Receipt(
-            execution=execution,
-            number=head.count,
-            kind=fact.kind,
-            at=at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-            members={**fact.members, "covers": {name: digest_value(part) for name, part in fact.covers.items()}},
-            previous=head.hash,
-            key=key,
+            execution=execution, number=head.count, kind=fact.kind, at=moment, members=members, previous=head.hash, key=key
         )
         digest = draft.digest()
         receipts.append(replace(draft, hash=digest.hex(), signature=sign(digest).hex()))

@@ -7,12 +7,13 @@ that is not zero; a number that is not finite is null.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
-from functools import cache
+from functools import cache, partial
+from types import NoneType
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
@@ -29,7 +30,7 @@ _SUMMARY = (
     *("status", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
     *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "error"),
 )
-_PLAIN = (str, int, bool)
+_PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
 _CALL = ("seq", "parent", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at", "deadline", "settled_at")
@@ -103,26 +104,38 @@ def _select(value: Any, names: tuple[str, ...]) -> Document:
 
 
 def _to_json(value: Any) -> Any:
-    if value is None or type(value) in _PLAIN:
-        return value
-    if isinstance(value, Mapping):
-        return {name: _to_json(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_to_json(inner) for inner in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Decimal):
-        return format_credits(value)
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
-    if isinstance(value, float):
-        return _to_finite(value)
-    names = _list_names(type(value))  # type: ignore[arg-type] # a class can be hashed
-    return value if names is None else {stored: _to_json(getattr(value, name)) for name, stored in names}
+    kind: Any = type(value)
+    return value if kind in _PLAIN else _find_writer(kind)(value)
 
 
 @cache
-def _list_names(kind: type[object]) -> tuple[tuple[str, str], ...] | None:
+def _find_writer(kind: Any) -> Callable[[Any], Any]:
+    """Return what writes values of `kind`, which is none of `_PLAIN`. A record has some forty of them, and few kinds."""
+    for known, write in _WRITERS:
+        if issubclass(kind, known):
+            return write
+    names = _list_names(kind)
+    return (lambda value: value) if names is None else partial(_write_fields, names)
+
+
+def _write_fields(names: tuple[tuple[str, str], ...], value: Any) -> Document:
+    return {stored: _to_json(getattr(value, name)) for name, stored in names}
+
+
+def _write_mapping(value: Mapping[str, Any]) -> Document:
+    return {name: _to_json(inner) for name, inner in value.items()}
+
+
+def _write_sequence(value: Iterable[Any]) -> list[Any]:
+    return [_to_json(inner) for inner in value]
+
+
+def _write_time(value: datetime) -> str:
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
+@cache
+def _list_names(kind: Any) -> tuple[tuple[str, str], ...] | None:
     """Return the name of each field of a dataclass, and that under which it is stored; None for any other type."""
     return tuple((field.name, get_stored_name(field)) for field in fields(kind)) if is_dataclass(kind) else None
 
@@ -130,3 +143,14 @@ def _list_names(kind: type[object]) -> tuple[tuple[str, str], ...] | None:
 def _to_finite(value: float | None) -> float | None:
     # a whole number is the same value as the float that it was stored from
     return float(value) if value is not None and math.isfinite(value) else None
+
+
+_WRITERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (Mapping, _write_mapping),
+    ((list, tuple), _write_sequence),
+    (Enum, lambda value: value.value),
+    (Decimal, format_credits),
+    (datetime, _write_time),
+    (float, _to_finite),
+)
+"""What writes values of each kind that is no dataclass; of several that fit, the first."""
