@@ -170,6 +170,14 @@ INTEGRATION = (
     *("review_artifact", "create_workflow", "trigger_workflow", "check_workflow_status", "list_workflows"),
 )
 
+ANNOUNCED = [
+    ("search", ["http_request"]),
+    ("files", ["file_edit", "glob_search", "content_search"]),
+    ("scheduling", ["cron_add", "cron_list", "cron_remove", "cron_update", "cron_run", "cron_runs"]),
+    ("utility", ["calculator", "weather", "image_info"]),
+    ("shell", ["shell"]),
+]
+
 ADDITIONS = {"find_tools", "wait_until"}
 """Tools that no seed names."""
 
@@ -198,18 +206,15 @@ def test_the_tools_of_the_runtime_have_the_categories_of_its_overview() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("category", "names"),
-    [
-        ("search", ["http_request"]),
-        ("files", ["file_edit", "glob_search", "content_search"]),
-        ("scheduling", ["cron_add", "cron_list", "cron_remove", "cron_update", "cron_run", "cron_runs"]),
-        ("utility", ["calculator", "weather", "image_info"]),
-        ("shell", ["shell"]),
-    ],
-)
+@pytest.mark.parametrize(("category", "names"), ANNOUNCED)
 def test_the_announced_tools_have_their_categories(category: str, names: list[str]) -> None:
     assert [LISTED[name].category for name in names] == [category] * len(names)
+
+
+def test_of_the_fourteen_announced_tools_two_are_built() -> None:
+    assert sum(len(names) for _, names in ANNOUNCED) == 14
+    built = [name for _, names in ANNOUNCED for name in names if LISTED[name].implemented]
+    assert built == ["http_request", "calculator"]
 
 
 def test_the_catalogue_has_more_than_thirty_tools_and_every_one_that_the_chat_s_page_names() -> None:
@@ -264,8 +269,8 @@ def test_a_tool_has_its_price_and_may_be_repeated_or_not(tool: str, fee: str, re
     assert (policy.fee, policy.repeatable, policy.counts) == (Decimal(fee), Repeatable(repeatable), True)
 
 
-def test_only_api_call_names_the_credential_it_uses() -> None:
-    assert [name for name, tool in TOOLS.items() if tool.names_credential] == ["api_call"]
+def test_the_tools_whose_calls_name_a_credential() -> None:
+    assert [name for name, tool in TOOLS.items() if tool.names_credential] == ["api_call", "http_request"]
     assert not DECLARED.names_credential
 
 

@@ -114,6 +114,7 @@ def test_a_call_is_written_without_its_sealed_arguments_and_its_epoch() -> None:
         "iteration": 3,
         "id": "c",
         "tool": "http_get",
+        "called_as": None,
         "arguments": {"a": ["2"]},
         "state": "settled",
         "attempt": 1,

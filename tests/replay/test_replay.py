@@ -63,6 +63,19 @@ async def test_turns_calls_and_their_times(stage):
     assert await otherwise(stage) == []
 
 
+async def test_calls_of_a_tool_that_leaves_them_to_others(stage):
+    stage.task(tools=("http_request", "http_get"))
+    url = {"url": "https://api.coingecko.com/a", "query": {"q": 1}}
+    calls = ({}, {"method": "POST", "body": {}}, {"method": "PATCH"}, {"credential": "KEY"})
+    await stage.run(says("", *(("http_request", {**url, **arguments}) for arguments in calls)), says("done"))
+    assert [ticket.called_as for _, ticket in sorted(stage.memory.tickets["e"].items())] == [
+        *["http_request"] * 2,
+        None,
+        "http_request",
+    ]
+    assert await otherwise(stage) == []
+
+
 async def test_what_the_model_is_asked_is_the_same_to_the_byte(stage):
     await stage.run(fetches(2), says("", ("api_call", {"b": 1.5, "a": [None, "ü\n"]})), says("done"))
     recorded_prompts = [canonicalize_prompt(prompt.system, prompt.tools, prompt.messages) for prompt in stage.model.prompts]

@@ -92,3 +92,16 @@ async def test_a_time_limit_that_is_over_after_any_of_the_calls(stage: AskingSta
     await went_on(stage, (asks(MORE[2], MORE[3]), says("never")))
     assert stage.execution.status is Status.TIMEOUT
     assert await otherwise(stage) == []
+
+
+async def test_sub_calls_of_a_tool_that_leaves_them_to_others(stage: AskingStage) -> None:
+    stage.task(tools=("calculator", "http_request", "http_get"))
+    url = GET[1]
+    stage.asks = [[("http_request", {**url, "query": {"q": 1}}), ("http_request", {**url, "method": "PATCH"})], [GET]]
+    await stage.run(asks(), says("done"))
+    tickets = [ticket for _, ticket in sorted(stage.memory.tickets["e"].items())]
+    assert [(ticket.tool, ticket.called_as) for ticket in tickets[1:]] == [
+        *(("http_get", "http_request"), ("http_request", None), ("http_get", None))
+    ]
+    assert tickets[1].display_arguments == {**url, "query_params": {"q": 1}}
+    assert await otherwise(stage) == []

@@ -53,7 +53,7 @@ def test_the_definition_of_api_call_is_kept_word_for_word():
     ("tool", "required", "properties"),
     [
         ("http_get", ["url"], {"url", "headers", "query_params"}),
-        ("http_post", ["url", "body"], {"url", "body", "headers"}),
+        ("http_post", ["url", "body"], {"url", "body", "headers", "query_params"}),
         ("webhook", ["url", "body"], {"url", "body"}),
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from ferryman.cli.live import STYLES, format_credits, print_answer
+from ferryman.cli.live import STYLES, describe_tool, format_credits, print_answer
 from ferryman.cli.screen import Screen, neutralize_controls, shorten
 
 Json = Mapping[str, Any]
@@ -65,9 +65,8 @@ def _call(screen: Screen, call: Json) -> None:
     doubt = " · IN DOUBT: it may have been carried out" if call["in_doubt"] else ""
     refused = f" · refused: {result['block_reason']}" if result.get("blocked") else ""
     style = "yellow" if doubt else "red" if refused else "cyan"
-    screen.print_line(
-        f"  call {call['seq'] + 1}  {call['tool']}  {call['state']}, attempt {call['attempt']}{refused}{doubt}", style
-    )
+    tool = describe_tool(call["tool"], call)
+    screen.print_line(f"  call {call['seq'] + 1}  {tool}  {call['state']}, attempt {call['attempt']}{refused}{doubt}", style)
     times = {name: call[name] or "-" for name in ("created_at", "sent_at", "deadline", "settled_at")}
     for name, value in {"id": call["id"], "arguments": call["arguments"], **times}.items():
         screen.print_fields({f"    {name:<19}": value})

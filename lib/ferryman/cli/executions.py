@@ -59,7 +59,9 @@ async def show(
     calls_made = [call async for call in client.iterate_calls(execution)]
     screen.print_json(calls_made)
     for call in calls_made:
-        screen.print_line(f"#{call['seq'] + 1} {call['tool']} (turn {call['iteration']}, {call['state']})", "bold")
+        screen.print_line(
+            f"#{call['seq'] + 1} {live.describe_tool(call['tool'], call)} (turn {call['iteration']}, {call['state']})", "bold"
+        )
         screen.print_fields({"arguments": call["arguments"], **(call["result"] or {})})
         screen.print_line()
 

@@ -34,7 +34,8 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
         if body["text"]:
             screen.print_line("           " + neutralize_controls(body["text"]).replace("\n", "\n           "))
     elif event.kind == "tool_call":
-        screen.print_line(f"call       {body['name']} {shorten(_arguments(body['arguments']), max(40, screen.width - 24))}")
+        tool = describe_tool(body["name"], body)
+        screen.print_line(f"call       {tool} {shorten(_arguments(body['arguments']), max(40, screen.width - 24))}")
     elif event.kind == "tool_result":
         text, style = describe_result(body)
         screen.print_line(f"           {text}", style)
@@ -48,6 +49,11 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
         screen.print_line(
             f"{body['status']:<10} {format_credits(body['credits_used'])} credits", STYLES.get(body["status"], "bold")
         )
+
+
+def describe_tool(tool: str, call: Mapping[str, Any]) -> str:
+    """Return the name of a call's tool, with the one that the model called where that is another."""
+    return f"{tool} (called as {call['called_as']})" if call.get("called_as") else tool
 
 
 def describe_result(result: Mapping[str, Any]) -> tuple[str, str]:

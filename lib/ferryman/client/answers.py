@@ -26,6 +26,7 @@ class CallJson(TypedDict):
     iteration: int
     id: str
     tool: str
+    called_as: str | None
     arguments: dict[str, Any]
     state: Literal["intended", "sent", "settled"]
     attempt: int

@@ -72,18 +72,30 @@ def build_tickets(
     now: datetime,
     parent: int | None = None,
 ) -> tuple[Ticket, ...]:
-    """Return the tickets of `calls`, numbered from `first`, with sealed arguments; `redacted` are the same calls, scanned."""
+    """Return the tickets of `calls`, numbered from `first`, with sealed arguments; `redacted` are the same calls, scanned.
+
+    A call of a routed tool becomes one of the tool that executes it.
+    """
+    routed = [_route_call(deps, execution, *pair) for pair in zip(calls, redacted, strict=False)]
     return tuple(
         Ticket(
             seq=seq,
             step=step,
             call=redacted_call.id,
             tool=redacted_call.name,
+            called_as=call.called_as,
             arguments=deps.seal(execution.id, seq, json.dumps(dict(call.arguments)).encode()),
             display_arguments=redacted_call.arguments,
             epoch=execution.epoch,
             created_at=now,
             parent=parent,
         )
-        for seq, (call, redacted_call) in enumerate(zip(calls, redacted, strict=False), first)
+        for seq, (call, redacted_call) in enumerate(routed, first)
     )
+
+
+def _route_call(deps: LoopDependencies, execution: Execution, call: ToolCall, redacted: ToolCall) -> tuple[ToolCall, ToolCall]:
+    """Return both forms of a call as those of the tool that executes it, chosen by what the record has."""
+    enabled = execution.policy.enabled if execution.policy else ()
+    route = deps.registry.find_route(redacted.name, redacted.arguments, enabled)
+    return (call, redacted) if route is None else (route.apply(call), route.apply(redacted))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.route import CallRoute
 from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
@@ -17,6 +18,10 @@ class Registry(Protocol):
 
     def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
         """Return the definitions that the model is shown."""
+        ...
+
+    def find_route(self, name: str, arguments: Mapping[str, Any], enabled: Collection[str]) -> CallRoute | None:
+        """Return which tool executes a call of the tool `name`; None where that one does itself."""
         ...
 
     async def execute(

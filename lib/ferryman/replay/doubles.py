@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.route import CallRoute
 from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
@@ -57,6 +58,9 @@ class RecordedTools:
 
     def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
         return self._registry.get_definitions(enabled, services=services)
+
+    def find_route(self, name: str, arguments: Mapping[str, Any], enabled: Collection[str]) -> CallRoute | None:
+        return self._registry.find_route(name, arguments, enabled)
 
     async def execute(
         self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]

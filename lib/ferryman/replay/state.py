@@ -123,8 +123,7 @@ class ReplayState:
         tickets, result = self._find_sub_calls(seq), self._recorded[seq].result if seq in self._recorded else None
         if tickets:
             self._now = tickets[0].created_at
-            calls = (ToolCall(id=ticket.call, name=ticket.tool, arguments=ticket.display_arguments) for ticket in tickets)
-            return SubCalls(tuple(calls))
+            return SubCalls(tuple(_rebuild_call(ticket) for ticket in tickets))
         if result is not None and result.block_reason == TOO_MANY_SUB_CALLS.reason:
             self._now = self._settled_at(seq)
             return SubCalls((ToolCall(id="", name="", arguments={}),) * (CALLS_MAX + 1))
@@ -195,6 +194,11 @@ class ReplayState:
         ticket = self._recorded[seq]
         assert ticket.sent_at is not None, "what was answered was sent"
         return ticket.sent_at if ticket.deadline is None else max(ticket.sent_at, ticket.deadline - DEADLINE)
+
+
+def _rebuild_call(ticket: Ticket) -> ToolCall:
+    """Return a sub-call as its ticket has it: it is routed already."""
+    return ToolCall(id=ticket.call, name=ticket.tool, arguments=ticket.display_arguments, called_as=ticket.called_as)
 
 
 def _attempts(ticket: Ticket) -> list[RecordedAttempt]:

@@ -10,10 +10,12 @@ from ferryman.catalog.tools import LISTED, TOOLS, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.calls.route import CallRoute
 from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
+from ferryman.tools.routed import ROUTES, find_route, refuse_unrouted
 
 
 class Handler(Protocol):
@@ -38,7 +40,8 @@ class ToolRegistry:
         self._handlers: dict[str, Handler] = {}
         self._tools: dict[str, Tool] = {}
         for tool in TOOLS.values():
-            self.register(tool, (kinds or {}).get(tool.kind, handler))
+            routed = refuse_unrouted if tool.name in ROUTES else handler
+            self.register(tool, (kinds or {}).get(tool.kind, routed))
 
     def register(self, tool: Tool, handler: Handler) -> None:
         """Add `tool`. Raise ValueError when its name is registered already (S0-107)."""
@@ -74,6 +77,14 @@ class ToolRegistry:
         if name not in enabled:
             raise CallRefusedError(refusal.refuse_tool_not_enabled(name))
         return tool
+
+    def find_route(self, name: str, arguments: Mapping[str, Any], enabled: Collection[str]) -> CallRoute | None:
+        """Return which tool executes a call of the tool `name` by its `arguments`, as they are shown.
+
+        None where that one does itself, where the task has not enabled it, or where the arguments lead to no tool: then it is
+        refused in its own name.
+        """
+        return find_route(name, arguments) if name in enabled else None
 
     async def execute(
         self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]

@@ -300,7 +300,10 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         name=scenario.name,
         task_prompt="Do it.",
         model="scripted/x",
-        tools=("api_call", "http_get", "http_post", "webhook", "calculator", "wait_until", "delete_tool_cluster"),
+        tools=(
+            *("api_call", "http_get", "http_post", "http_request", "webhook"),
+            *("calculator", "wait_until", "delete_tool_cluster"),
+        ),
         tool_loading=scenario.tool_loading,
         integrations=("plain", "keyed", "webhook"),
         webhook_urls=(f"https://{HOOK}/registered",),

@@ -81,6 +81,11 @@ def post_call(what: str, host: str = PLAIN) -> Call:
     return "http_post", {"url": f"https://{host}/{what}", "body": {"amount": 1}}
 
 
+def request_call(what: str, **arguments: Any) -> Call:
+    """Return a call of the one tool for every request, with a credential."""
+    return "http_request", {"url": f"https://{PLAIN}/{what}", "credential": KEY, **arguments}
+
+
 def webhook_call(what: str) -> Call:
     return "webhook", {"url": f"https://{HOOK}/{what}", "body": {"text": "hello"}}
 
@@ -118,6 +123,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="keyless",
         turns=((("calculator", {"expression": "6 * 7"}), pay_call("n1")), (("wait_until", {"seconds": 60}), read_call("n2"))),
     ),
+    Scenario(name="routed", turns=((request_call("i1"), request_call("i2", method="POST", body={"amount": 1})),)),
     Scenario(
         name="search",
         turns=((("find_tools", {"query": "delete a cluster of tools"}), pay_call("f1")), (read_call("f2"),)),

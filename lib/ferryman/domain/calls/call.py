@@ -37,11 +37,16 @@ ERROR = "Error: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One tool use of the model's reply. `arguments` is the JSON object that the model wrote."""
+    """One tool use of the model's reply. `arguments` is the JSON object that the model wrote.
+
+    Of a call that was routed, `called_as` is the name that was called, and `name` and `arguments` are of the tool that executes
+    it (`CallRoute`).
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Any] = field(repr=False)
+    called_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,8 @@ class Ticket:
     `seq` counts the execution's calls from 0; `step` is the turn; `call` is the model's id of the tool use. `parent` is the
     `seq` of the call that asked for this one, None for a call that the model asked for itself (`sub_calls`). `arguments` are as
     they were asked for, sealed to the key holders; `display_arguments` are the same, scanned and redacted. `attempt` counts
-    the claims; `in_doubt` tells that the call was sent and its outcome is unknown.
+    the claims; `in_doubt` tells that the call was sent and its outcome is unknown. `called_as` is the name that was called,
+    where that is a tool whose calls `tool` executes (tools/routed): `arguments` are those of `tool` then.
     """
 
     seq: int
@@ -113,6 +119,7 @@ class Ticket:
     arguments: bytes = field(repr=False)
     display_arguments: Mapping[str, Any] = field(repr=False, metadata={STORED_NAME: "shown"})
     epoch: int
+    called_as: str | None = None
     state: TicketState = TicketState.INTENDED
     attempt: int = 0
     in_doubt: bool = False

@@ -33,7 +33,10 @@ _SUMMARY = (
 _PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
-_CALL = ("seq", "parent", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at", "deadline", "settled_at")
+_CALL = (
+    *("seq", "parent", "tool", "called_as", "state", "attempt", "in_doubt"),
+    *("created_at", "sent_at", "deadline", "settled_at"),
+)
 
 
 def serialize_record(record: Record) -> Document:

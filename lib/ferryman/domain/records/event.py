@@ -118,6 +118,8 @@ def build_tool_call(number: int, ticket: Ticket) -> Event:
     """Return the event of a call."""
     about = {"seq": ticket.seq, "parent": ticket.parent, "id": ticket.call}
     body = {**about, "name": ticket.tool, "arguments": ticket.display_arguments}
+    if ticket.called_as is not None:
+        body["called_as"] = ticket.called_as
     return Event(number=number, kind="tool_call", at=ticket.created_at, body=body)
 
 

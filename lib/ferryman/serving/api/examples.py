@@ -62,7 +62,7 @@ _RESULT = {**_ROW, "parts": [_PART]}
 _RECORD = {**_ENDED, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_ROW]}
 _CALL = {
     **{"seq": 0, "parent": None, "iteration": 1, "id": "toolu_01", "tool": "api_call", "state": "settled", "attempt": 1},
-    "in_doubt": False,
+    **{"called_as": None, "in_doubt": False},
     **{"arguments": {"method": "GET", "url": URL, "credential": "COINGECKO_API_KEY"}, "created_at": AT, "sent_at": AT},
     **{"deadline": LATER, "settled_at": AT, "result": _RESULT},
 }

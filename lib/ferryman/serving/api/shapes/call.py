@@ -60,6 +60,7 @@ class CallResponse(ResponseShape):
 
     `parent` is the `seq` of the call that asked for it; null: the model did. `attempt` counts its tries; until `deadline` the
     latest may be under way. `in_doubt` tells that it was sent, and that nobody knows whether it was executed.
+    `called_as` is the tool that was called, where another one executes its calls.
     """
 
     seq: int
@@ -67,6 +68,7 @@ class CallResponse(ResponseShape):
     iteration: int
     id: str
     tool: str
+    called_as: str | None
     arguments: dict[str, Any]
     state: TicketState
     attempt: int
