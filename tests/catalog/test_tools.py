@@ -29,7 +29,7 @@ from ferryman.catalog.tools import (
 )
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
-from ferryman.domain.tools.tool import Repeatable
+from ferryman.domain.tools.tool import Repeatable, Tool
 from ferryman.settings import MisconfiguredError
 from tests.builders import build_policy
 
@@ -323,3 +323,10 @@ def test_tokens_are_fetched_for_those_tools_alone_that_the_function_of_declared_
 )
 def test_texts_are_scanned_where_there_is_a_secret_to_find(fields: dict[str, Any], holds: bool) -> None:
     assert holds_secrets(build_policy(**fields)) is holds
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_every_tool_and_each_of_its_arguments_is_described(tool: Tool) -> None:
+    arguments = tool.schema.get("properties", {})
+    assert len(tool.description.split()) >= 5
+    assert [name for name, schema in arguments.items() if not schema.get("description")] == []

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ferryman.composition.embedded import Embedded
+from ferryman.domain.calls.part import PartKind
 from ferryman.domain.problem import InvalidInputError
 from tests.canaries import canary
 from tests.egress.conftest import Answer, GateHarness, reply
@@ -186,7 +187,14 @@ async def test_what_cannot_be_called_says_so(harness: GateHarness) -> None:
     tools = embedded(harness, ENTRY, {**ENTRY, "name": "off", "enabled": False})
     reasons = [(await tools.call(name, {"q": "a"})).block_reason for name in ("none", "off")]
     assert reasons == ["unknown_tool", "tool_disabled"]
-    assert (await tools.call("search", {})).content == "Error: 'q' field required for search"
+    missing = await tools.call("search", {})
+    assert json.loads(missing.content) == {
+        "error": "'q' field required for search",
+        "code": "INVALID_ARGUMENTS",
+        "suggestion": "Correct the arguments and call the tool again.",
+    }
+    kinds = [part.kind for part in missing.parts]
+    assert (missing.ok, missing.block_reason, kinds) == (False, "invalid_arguments", [PartKind.JSON])
     assert not harness.dialer.dialled
 
 

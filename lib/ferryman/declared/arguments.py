@@ -8,6 +8,7 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
+from ferryman.declared.formats import FORMATS
 from ferryman.declared.schemas import DEPTH_MAX, find_faults
 from ferryman.declared.templates import to_text
 from ferryman.domain.calls import refusal
@@ -73,7 +74,8 @@ def check_schema(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, A
         raise CallRefusedError(refusal.refuse_missing_argument(tool, missing))
     if not properties:
         raise CallRefusedError(refusal.refuse_any_argument(tool))
-    raise CallRefusedError(refusal.refuse_wrong_argument(tool, "arguments", f"an object with only {', '.join(properties)}"))
+    unknown = next((name for name in arguments if name not in properties), "?")
+    raise CallRefusedError(refusal.refuse_unknown_argument(tool, unknown, properties))
 
 
 def rename_id(tool: DeclaredTool, arguments: Mapping[str, Any], in_path: Collection[str]) -> Mapping[str, Any]:
@@ -111,6 +113,8 @@ def _describe_expected(error: ValidationError) -> str:
     rule: Any = error.validator_value
     if error.validator == "type" and len(error.path) == 1 and isinstance(rule, str):
         return _TYPES.get(rule, f"of type {rule}")
+    if error.validator == "format" and len(error.path) == 1 and rule in FORMATS:
+        return FORMATS[rule].description
     if error.validator == "enum" and len(error.path) == 1 and len(rule) <= _CHOICES_MAX:
         choices = [to_text(value) for value in rule]
         if all(_PLAIN_WORD.fullmatch(choice) for choice in choices):

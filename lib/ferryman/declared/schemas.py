@@ -15,6 +15,7 @@ from jsonschema.validators import extend
 from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no types
 
 from ferryman.declared import patterns
+from ferryman.declared.formats import build_checker
 from ferryman.domain.json_tree import is_too_deep, walk
 
 DEPTH_MAX = 64
@@ -116,10 +117,16 @@ _Validator = extend(  # type: ignore[no-untyped-call]  # untyped in the library
 )
 
 
-def find_faults(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
-    """Return the first `FAULTS_MAX` faults of `value` by `schema`. Raise `SchemaBudgetError`, and RecursionError."""
+_FORMATS = build_checker()
+
+
+def find_faults(schema: Mapping[str, Any], value: Any, *, formats: bool = True) -> list[ValidationError]:
+    """Return the first `FAULTS_MAX` faults of `value` by `schema`. Raise `SchemaBudgetError`, and RecursionError.
+
+    Without `formats`, texts are not held against the formats that the schema names.
+    """
     _steps_left.set([STEPS_MAX])
-    return list(islice(_Validator(schema).iter_errors(value), FAULTS_MAX))
+    return list(islice(_Validator(schema, format_checker=_FORMATS if formats else None).iter_errors(value), FAULTS_MAX))
 
 
 def build_dialect() -> dict[str, Any]:
@@ -189,7 +196,8 @@ def find_problem(schema: Mapping[str, Any]) -> str | None:
                 f"has a pattern that is not known: at most {patterns.CHARACTERS_MAX} characters, without backreferences, "
                 "looking ahead or behind, and repetitions of more than 1000 (RE2)"
             )
-        if "default" in schema and find_faults(schema, schema["default"]):
+        # documents name formats that their own defaults do not have: that makes no operation unusable
+        if "default" in schema and find_faults(schema, schema["default"], formats=False):
             return "has a default that does not fit it"
     except (RecursionError, ArithmeticError):
         return "is a JSON Schema that is too expensive to check a value against"

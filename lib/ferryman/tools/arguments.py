@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ferryman import offload
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.calls.refusal import INVALID_ARGUMENTS, CallRefusedError
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.json_tree import walk
 from ferryman.domain.tools.tool import Tool
@@ -64,6 +66,15 @@ def is_small(arguments: Mapping[str, Any]) -> bool:
         if count > SMALL_VALUES or characters > SMALL_CHARACTERS or (isinstance(value, int) and value.bit_length() > 64):
             return False
     return True
+
+
+@contextmanager
+def rendering_errors() -> Iterator[None]:
+    """Have what is wrong with arguments told as an object, for the tools whose surface does so (S3-72)."""
+    try:
+        yield
+    except CallRefusedError as refused:
+        raise CallRefusedError(replace(refused.refusal, as_object=refused.refusal.reason == INVALID_ARGUMENTS)) from None
 
 
 async def run_argument_worker(owner: str, tool: str, function: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from ferryman.domain.calls.part import PartKind
 
 from .harness import HOST, KEY, SPEC, CustomToolHarness, document, tool
@@ -153,3 +155,17 @@ async def test_why_nothing_was_imported_is_a_part_of_its_own(harness: CustomTool
 async def test_deleting_without_a_name_is_refused(harness: CustomToolHarness) -> None:
     await harness.store(tool("one"))
     assert ((await harness.call("delete_tool_cluster")).block_reason, await harness.names()) == ("invalid_arguments", ["one"])
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("delete_tool_cluster", "'cluster' field required for delete_tool_cluster"),
+        ("import_openapi_tools", "'url' field required for import_openapi_tools"),
+        ("call_custom_tool", "'toolName' field required for call_custom_tool"),
+    ],
+)
+async def test_what_is_wrong_with_arguments_is_told_as_an_object(harness: CustomToolHarness, name: str, error: str) -> None:
+    result = await harness.call(name)
+    assert json.loads(result.content) == {"error": error, "code": "INVALID_ARGUMENTS", "suggestion": result.suggestion}
+    assert (result.ok, result.block_reason) == (False, "invalid_arguments")

@@ -31,9 +31,6 @@ RESULT_CHARACTERS_MAX = 50_000
 CALL_ATTEMPTS_MAX = 3
 """How often a call is made, when each answer is lost."""
 
-ERROR = "Error: "
-"""The beginning of what is said of a failure. It is for the model alone: whether a call failed is in its result's `ok`."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
@@ -79,9 +76,10 @@ class ToolCallResult:
         cls, tool: str, refusal: Refusal, *, url: str | None = None, method: str | None = None, credential: str | None = None
     ) -> ToolCallResult:
         """Return the result of a call that was refused or that failed, with the refusal's sentence."""
+        content = refusal.render()
         return cls(
             tool=tool,
-            content=refusal.message,
+            content=content,
             url=url,
             method=method,
             credential_used=credential,
@@ -90,6 +88,7 @@ class ToolCallResult:
             ok=False,
             code=refusal.reason,
             suggestion=find_suggestion(refusal.reason),
+            parts=(Part(kind=PartKind.JSON, start=0, end=len(content)),) if refusal.as_object else (),
         )
 
 

@@ -6,25 +6,45 @@ that matched its own grammar: no other text can be injected into the prompt.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ferryman.domain.calls.suggestion import find_suggestion
+
+ERROR = "Error: "
+"""The beginning of what is said of a failure. It is for the model alone: whether a call failed is in its result's `ok`."""
+
 LEAK = "credential_leak"  # the reason of `refuse_leak`: `credential` then says which
 RATE_LIMITED = "rate_limited"  # the reason where one of the plan's limits is reached
 CANCELLED = "cancelled"  # the reason of a call that was not sent, because its execution ended
+INVALID_ARGUMENTS = "invalid_arguments"  # the reason where an argument is missing, unknown or wrong
+_ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a call was not executed. `blocked` is false where the request may have been sent, and failed."""
+    """Why a call was not executed. `blocked` is false where the request may have been sent, and failed.
+
+    `as_object` is set where the tool's surface tells errors as objects.
+    """
 
     reason: str
     message: str
     blocked: bool = True
     credential: str | None = None
+    as_object: bool = False
+
+    def render(self) -> str:
+        """Return what the model reads: the sentence, or an object with `error`, `code` and `suggestion` (S3-72)."""
+        if not self.as_object:
+            return self.message
+        suggestion = find_suggestion(self.reason)
+        error = {"error": self.message.removeprefix(ERROR), "code": self.reason.upper(), "suggestion": suggestion}
+        return json.dumps(error, ensure_ascii=False)
 
 
 class CallRefusedError(Exception):
@@ -78,15 +98,21 @@ def refuse_changed_tool(name: str) -> Refusal:
 
 
 def refuse_missing_argument(tool: str, field: str) -> Refusal:
-    return Refusal(reason="invalid_arguments", message=f"Error: '{field}' field required for {tool}")
+    return Refusal(reason=INVALID_ARGUMENTS, message=f"Error: '{field}' field required for {tool}")
 
 
 def refuse_wrong_argument(tool: str, field: str, expected: str) -> Refusal:
-    return Refusal(reason="invalid_arguments", message=f"Error: '{field}' for {tool} must be {expected}")
+    return Refusal(reason=INVALID_ARGUMENTS, message=f"Error: '{field}' for {tool} must be {expected}")
+
+
+def refuse_unknown_argument(tool: str, name: str, known: Iterable[str]) -> Refusal:
+    """Refuse an argument that the tool does not have; `known` are those that it has."""
+    message = f"Error: {tool} has no argument '{_check_name(_ARGUMENT, name)}'. It has: {', '.join(known)}"
+    return Refusal(reason=INVALID_ARGUMENTS, message=message)
 
 
 def refuse_any_argument(tool: str) -> Refusal:
-    return Refusal(reason="invalid_arguments", message=f"Error: {tool} takes no arguments")
+    return Refusal(reason=INVALID_ARGUMENTS, message=f"Error: {tool} takes no arguments")
 
 
 def refuse_method(tool: str, method: str, allowed: Iterable[str]) -> Refusal:

@@ -18,7 +18,7 @@ from ferryman.domain.http.request import OutboundRequest, Text
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.gate import FetchGate
-from ferryman.tools.arguments import run_argument_worker
+from ferryman.tools.arguments import rendering_errors, run_argument_worker
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.prepared_call import CallContext, PreparedCall, add_idempotency_key, prepare_request
 from ferryman.tools.tokens.access import send_with_token
@@ -98,7 +98,8 @@ async def _build_request(
         "task_name": claimed_call.task_name,
     }
     owner = claimed_call.policy.owner
-    return await run_argument_worker(owner, tool.name, request.build_request, tool, arguments, state=state, env=deps.env)
+    with rendering_errors():
+        return await run_argument_worker(owner, tool.name, request.build_request, tool, arguments, state=state, env=deps.env)
 
 
 async def _send_with_token(

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from ferryman.catalog.tools import find_tool
-from ferryman.domain.calls.call import ERROR, ToolCallResult, limit_result
+from ferryman.domain.calls.call import ToolCallResult, limit_result
 from ferryman.domain.calls.part import Part
-from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.calls.refusal import ERROR, CallRefusedError
 from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.credentials.credential import AuthType, Credential
 from ferryman.domain.http.request import Method

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ferryman.catalog.tools import TOOLS
-from ferryman.tools.arguments import check_arguments, run_argument_worker
+from ferryman.tools.arguments import check_arguments, rendering_errors, run_argument_worker
 from ferryman.tools.declared.calling import CustomToolDependencies, prepare_stored
 from ferryman.tools.own_files import load_own_files
 from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall
@@ -21,7 +21,8 @@ def make_custom_preparer(custom: CustomToolDependencies) -> CallPreparer:
         tool, arguments = context.claimed_call.ticket.tool, context.arguments
         if tool not in _BUILT_IN:
             return await prepare_stored(custom, context, tool, arguments, known=True)
-        await run_argument_worker(context.claimed_call.policy.owner, tool, check_arguments, TOOLS[tool], arguments)
+        with rendering_errors():
+            await run_argument_worker(context.claimed_call.policy.owner, tool, check_arguments, TOOLS[tool], arguments)
         prepared_call: PreparedCall = await _BUILT_IN[tool].prepare(custom, context)
         return prepared_call
 

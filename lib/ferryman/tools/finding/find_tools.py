@@ -14,7 +14,8 @@ from typing import Any
 
 from ferryman import offload
 from ferryman.catalog.tools import TOOLS
-from ferryman.domain.calls.call import ERROR, Ticket
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.refusal import ERROR
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.found_tools import write_found
 from ferryman.domain.executions.policy import ExecutionPolicy

@@ -13,11 +13,13 @@ from typing import Any
 from uuid import UUID
 
 from ferryman.catalog.tools import find_tool
-from ferryman.domain.calls.call import ERROR, ToolCall
+from ferryman.domain.calls.call import ToolCall
+from ferryman.domain.calls.refusal import ERROR, INVALID_ARGUMENTS, CallRefusedError
 from ferryman.domain.calls.suggestion import FUNCTION_FAILED
 from ferryman.domain.key_shapes import redact_shapes
 from ferryman.domain.tools.tool import ToolPolicy
 from ferryman.tools.clamp import clamp_arguments
+from ferryman.tools.local_function.arguments import fit_arguments
 from ferryman.tools.local_function.registry import TOOL_REGISTRY
 
 RESERVED = ("user_id", "db")
@@ -62,7 +64,10 @@ async def answer(tool_call: ToolCall, user_id: UUID, db: Any) -> Answer:
     envelope = asyncio.timeout(policy.timeout_s)
     try:
         async with envelope:
-            return Answer(await function(**prepare_input(policy, tool_call.arguments), user_id=str(user_id), db=db))
+            arguments = fit_arguments(find_tool(name), prepare_input(policy, tool_call.arguments))
+            return Answer(await function(**arguments, user_id=str(user_id), db=db))
+    except CallRefusedError as refused:
+        return Answer(refused.refusal.message, INVALID_ARGUMENTS)
     except LocalFunctionError as error:
         return Answer(f"{ERROR}{_describe(error)}", error.code)
     except Exception as error:  # noqa: BLE001 - the conversation stays alive, whatever a tool does (S2-43)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ferryman.catalog.tools import find_tool
-from ferryman.domain.calls.call import ERROR, Ticket, ToolCallResult
-from ferryman.domain.calls.refusal import Refusal
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.refusal import ERROR, INVALID_ARGUMENTS, Refusal
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.ports.clock import Clock
@@ -75,5 +75,5 @@ def _write(moment: datetime) -> str:
 
 
 def _refuse(ticket: Ticket, why: str) -> Ticket:
-    reason = Refusal(reason="invalid_arguments", message=f"{ERROR}{why}", blocked=False)
+    reason = Refusal(reason=INVALID_ARGUMENTS, message=f"{ERROR}{why}", blocked=False)
     return replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, reason))
