@@ -61,6 +61,14 @@ def test_a_scanner_that_is_not_used_is_dropped(cache: ScannerCache, clock: Clock
     assert len(cache) == 0
 
 
+def test_a_scanner_that_is_not_used_is_dropped_with_the_next_that_is(cache: ScannerCache, clock: Clock) -> None:
+    cache.get([])
+    clock.now = UNUSED_S - 1
+    cache.get([KEY])
+    clock.now = UNUSED_S
+    assert (cache.find([KEY]) is not None, len(cache)) == (True, 1)
+
+
 def test_a_scanner_that_is_always_used_is_dropped_too(cache: ScannerCache, clock: Clock) -> None:
     scanner = cache.get([KEY])
     for clock.now in range(10, int(AGE_S), 50):

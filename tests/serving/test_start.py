@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import httpx
@@ -12,6 +13,7 @@ import pytest
 from functions_framework import aio
 
 from ferryman.serving import api, lazy_root, tool, trigger
+from ferryman.serving.lazy_root import YOUNG_MAX
 from ferryman.settings import Settings
 
 from .conftest import Stage
@@ -97,6 +99,22 @@ async def test_garbage_is_collected_again_after_a_build_that_failed(stage: Stage
     async with connect(api.serve(lambda known: fail(known))) as client:
         await client.get("/v1/tasks")
     assert gc.isenabled()
+
+
+@pytest.fixture
+def thresholds() -> Iterator[None]:
+    """Restore how often this process looks for garbage."""
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("thresholds")
+async def test_garbage_is_collected_once_for_many_new_objects(stage: Stage):
+    gc.set_threshold(700, 10, 10)
+    async with connect(api.serve(lambda known: stage.deps())) as client:
+        await client.get("/v1/tasks")
+    assert gc.get_threshold() == (YOUNG_MAX, 10, 10)
 
 
 async def test_a_build_that_failed_is_tried_again(stage: Stage):

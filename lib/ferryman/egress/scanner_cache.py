@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from math import inf
 from operator import is_
 
 from ferryman.domain.credentials.credential import Credential
@@ -47,6 +48,8 @@ class ScannerCache:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._entries: dict[tuple[str, str], _Entry] = {}
+        self._due_s = inf
+        """None is to be dropped before that: what is used is only kept for longer."""
 
     def __len__(self) -> int:
         """Count them."""
@@ -59,7 +62,8 @@ class ScannerCache:
 
     def find(self, credentials: Collection[Credential]) -> SecretScanner | None:
         """Return the cached scanner for `credentials`; None where there is none, or it was built of other values."""
-        self.drop_old()
+        if self._clock() >= self._due_s:
+            self.drop_old()
         task, values = get_task(credentials), tuple(credentials)
         entry = self._entries.pop(task, None)
         if entry is None or not entry.is_for(values):
@@ -71,7 +75,8 @@ class ScannerCache:
     def keep(self, credentials: Collection[Credential], scanner: SecretScanner) -> SecretScanner:
         """Keep `scanner`, just built, and return it."""
         now = self._clock()
-        self._entries[get_task(credentials)] = _Entry(tuple(credentials), scanner, now, now)
+        self._entries[get_task(credentials)] = entry = _Entry(tuple(credentials), scanner, now, now)
+        self._due_s = min(self._due_s, entry.end_s)
         while len(self._entries) > 1 and sum(len(entry.credentials) + 1 for entry in self._entries.values()) > CREDENTIALS_MAX:
             del self._entries[next(iter(self._entries))]
         return scanner
@@ -80,7 +85,8 @@ class ScannerCache:
         """Drop those that were kept for too long; return the seconds until the next one is to be dropped, if any is left."""
         now = self._clock()
         self._entries = {task: entry for task, entry in self._entries.items() if entry.end_s > now}
-        return min((entry.end_s - now for entry in self._entries.values()), default=None)
+        self._due_s = min((entry.end_s for entry in self._entries.values()), default=inf)
+        return self._due_s - now if self._entries else None
 
     def clear(self) -> None:
         """Drop all."""

@@ -19,6 +19,10 @@ BEGINS_AFTER_S = 0.1
 """How long an instance that has just started waits for a request before it builds unasked: who asks for its health by then,
 as a platform does first of all, does not wait for imports that share the interpreter with the answer."""
 
+YOUNG_MAX = 5_000
+"""New objects after which Python looks for garbage among them. Calls under way hold some hundreds each: of Python's own 700,
+nearly all are still in use, and to look at them again and again takes 4 % of a call's processor time."""
+
 # httpx imports what its command line prints with, where that is installed: a third of all that a tool function would import.
 # None is Python's own word for a module that is not to be found, and httpx then does without it.
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type] # the type has no place for it
@@ -57,6 +61,7 @@ class LazyRoot(Generic[Root]):
         return root
 
     def _import_and_build(self) -> Root:
+        gc.set_threshold(YOUNG_MAX, *gc.get_threshold()[1:])
         with import_quickly():
             return self._build(self._known)
 

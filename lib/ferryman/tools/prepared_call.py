@@ -139,9 +139,10 @@ def add_idempotency_key(
 
 
 def narrow_credential(credential: Credential, policy: ExecutionPolicy, integrations: Mapping[str, Integration]) -> Credential:
-    """Return `credential` with the hosts that its seal, the present catalog and the execution's policy all admit."""
+    """Return `credential` with the hosts that its seal, the present catalog and the execution's policy all admit: itself, where
+    these are all of its hosts."""
     label = credential.label
     current = integrations.get(label.service)
     admitted = label.name in policy.credentials and label.service in policy.integrations and current is not None
     hosts = tuple(host for host in label.hosts if current and host in current.allowed_domains) if admitted else ()
-    return replace(credential, label=replace(label, hosts=hosts))
+    return credential if hosts == label.hosts else replace(credential, label=replace(label, hosts=hosts))
