@@ -15,7 +15,7 @@ resource "google_firestore_database" "this" {
   type                              = "FIRESTORE_NATIVE"
   database_edition                  = "STANDARD"
   concurrency_mode                  = "OPTIMISTIC"
-  point_in_time_recovery_enablement = "POINT_IN_TIME_RECOVERY_ENABLED"
+  point_in_time_recovery_enablement = var.recovery ? "POINT_IN_TIME_RECOVERY_ENABLED" : "POINT_IN_TIME_RECOVERY_DISABLED"
   delete_protection_state           = var.protect ? "DELETE_PROTECTION_ENABLED" : "DELETE_PROTECTION_DISABLED"
   deletion_policy                   = var.protect ? "PREVENT" : "DELETE"
 

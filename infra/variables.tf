@@ -137,6 +137,12 @@ variable "monthly_budget" {
   default     = 100
 }
 
+variable "recovery" {
+  description = "Whether any minute of the database's last seven days can be had back. Google bills what is stored once more for it; without it, only backups that you schedule bring back what was deleted by mistake."
+  type        = bool
+  default     = true
+}
+
 variable "protect" {
   description = "Whether database and secrets withstand `destroy`."
   type        = bool

@@ -33,7 +33,12 @@ WHOLE: dict[str, Any] = {
     "settings": {"FERRYMAN_LEASE_S": "60", "FERRYMAN_RETENTION_DAYS": "0", "FERRYMAN_MODELS": OWN_MODELS},
     "model_key_versions": {"MODEL_KEY_GATEWAY": "1"},
 }
-WAYS: dict[str, dict[str, Any]] = {"as it comes": {}, "with a network": {"network": True}, "with everything": WHOLE}
+WAYS: dict[str, dict[str, Any]] = {
+    "as it comes": {},
+    "with a network": {"network": True},
+    "with everything": WHOLE,
+    "without recovery": {"recovery": False},
+}
 """The ways to deploy that are planned, by the variables that are set."""
 NETWORK = "with a network"
 

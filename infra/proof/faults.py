@@ -136,6 +136,7 @@ _FAULTS = (
     ("an event that is lost", "functions.tf", '"RETRY_POLICY_RETRY"', '"RETRY_POLICY_DO_NOT_RETRY"', "would be lost"),
     ("a trigger on other documents", "functions.tf", "value     = event_trigger.value.document", 'value     = "tasks/{task}"', "its trigger waits for"),
     ("rules that let anyone read", "firestore.rules", "allow read, write: if false;", "allow read: if true;", "the database's rules let somebody in"),
+    ("a database without a past", "firestore.tf", 'var.recovery ? "POINT_IN', '!var.recovery ? "POINT_IN', "the database cannot be set back"),
     ("a database that may go", "firestore.tf", 'var.protect ? "DELETE_PROTECTION_ENABLED"', '!var.protect ? "DELETE_PROTECTION_ENABLED"', "the database may be deleted"),
     ("no index", "firestore.tf", "  for_each    = local.indexes", "  for_each    = {}", "queries by executions.admitted.owner.created_at would be refused"),
     ("an index of one field less", "firestore.tf", "for_each = each.value.fields", "for_each = slice(each.value.fields, 0, 1)", "would be refused"),

@@ -157,13 +157,14 @@ def _queues(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) 
             yield f"queue {name} cannot dispatch {rate.get('max_concurrent_dispatches')} at once"
 
 
-def _database(plan: TerraformPlan, _: Mapping[str, Row], __: Mapping[str, Any]) -> Iterator[str]:
+def _database(plan: TerraformPlan, _: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
     databases = list(plan.list_kind("google_firestore_database"))
     if [(database["name"], database["type"]) for database in databases] != [("(default)", "FIRESTORE_NATIVE")]:
         yield "there is not one database, (default), in native mode"
     for database in databases:
-        if database.get("point_in_time_recovery_enablement") != "POINT_IN_TIME_RECOVERY_ENABLED":
-            yield "the database cannot be set back to a moment"
+        can_be_set_back = database.get("point_in_time_recovery_enablement") == "POINT_IN_TIME_RECOVERY_ENABLED"
+        if can_be_set_back != variables.get("recovery", True):
+            yield f"the database can{'' if can_be_set_back else 'not'} be set back to a moment"
         if database.get("delete_protection_state") != "DELETE_PROTECTION_ENABLED":
             yield "the database may be deleted"
     rules = [

@@ -44,6 +44,7 @@ FIGURES = st.builds(
     at_once=st.integers(1, 200),
     watched=st.booleans(),
     by_document=st.booleans(),
+    recovery=st.booleans(),
     **{n: some(n) for n in GROWING},
 )
 
@@ -116,6 +117,16 @@ def test_what_takes_longer_than_a_slice_is_delivered_again_and_reads_its_journal
     assert (compute_times(replace(longer, turns=4)).slices, compute_times(longer).slices) == (1, 2)
     fewer, more_turns = amounts(replace(longer, turns=4)), amounts(longer)
     assert more_turns["queue_operations"] - fewer["queue_operations"] == 2  # enqueued, and delivered
+
+
+def test_without_recovery_nothing_is_kept_twice() -> None:
+    kept, once = amounts(Figures()), amounts(Figures(recovery=False))
+    assert (kept["recovery_gib"], once["recovery_gib"]) == (kept["stored_gib"], 0)
+
+
+def test_executions_that_share_an_instance_share_its_keys() -> None:
+    alone, shared = (amounts(Figures(at_once=count))["accesses"] for count in (1, 40))
+    assert alone == 40 * shared
 
 
 def test_who_watches_keeps_the_api_busy_as_long_as_the_execution_takes() -> None:

@@ -51,6 +51,11 @@ def _figure(name: str, summary: str) -> Callable[[Any], Any]:
 @_figure("at_once", "Executions that run at once, and share instances as far as these have room.")
 @click.option("--watched", is_flag=True, help="Somebody looks on while each runs, as `ferryman run` does.")
 @click.option("--by-document", is_flag=True, help="An application's document asks for each, in place of a request to the API.")
+@click.option(
+    "--recovery/--no-recovery",
+    default=True,
+    help="The database keeps its last seven days, as it is deployed unless told otherwise.",
+)
 @click.option("--model", help="A model of `ferryman models`: adds what its tokens cost, uncached.")
 @click.option("--input-tokens", type=click.IntRange(0, 1_000_000), default=6_000, show_default=True, help="Of each turn.")
 @click.option("--output-tokens", type=click.IntRange(0, 1_000_000), default=300, show_default=True, help="Of each turn.")
@@ -130,7 +135,7 @@ def _record(figures: Figures, used: Sequence[CostLine], resting: Sequence[IdleCo
         "measured_by": load_measurement().command,
         "figures": {
             **{name: str(getattr(figures, name)) for name in LIMITS},
-            **{name: getattr(figures, name) for name in ("watched", "by_document")},
+            **{name: getattr(figures, name) for name in ("watched", "by_document", "recovery")},
         },
         "lines": [
             {

@@ -33,7 +33,8 @@ class Figures:
     `call_seconds` is the time of a service to answer with `answer_kb` (KiB) to the `request_kb` of a call, encryption included;
     `round_trip_ms` that of a request to one of Google's services; `startup_seconds` the start of each function for each
     execution (0: instances are running); `at_once` the number of executions that share an instance, up to its concurrency.
-    `watched` executions have one watcher each; those `by_document` are asked for by an application's document.
+    `watched` executions have one watcher each; those `by_document` are asked for by an application's document. `recovery`: the
+    database is deployed with point-in-time recovery.
     """
 
     executions: int = 1_000
@@ -48,6 +49,7 @@ class Figures:
     at_once: int = 1
     watched: bool = False
     by_document: bool = False
+    recovery: bool = True
 
 
 def check_figures(figures: Figures) -> None:

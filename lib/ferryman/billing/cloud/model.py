@@ -132,7 +132,8 @@ def _compute_amounts(figures: Figures) -> Mapping[str, Decimal]:
     used["reads"] += (spent.slices - 1 + figures.watched) * (figures.turns + figures.calls)  # the journal, once each
     used["reads"] += _count_changes(figures, spent) * figures.watched  # each changed document is sent, and billed as read
     used["queue_operations"] += spent.slices  # each is one attempt at delivery
-    used["accesses"] += load_measurement()["instance"].accesses * _ceiling(seconds / Decimal(KNOWN.keys_ttl_s))
+    new = load_measurement()["instance"].accesses * _ceiling(seconds / Decimal(KNOWN.keys_ttl_s))
+    used["accesses"] += new / _compute_sharing(ORCHESTRATOR, seconds, seconds, figures.at_once)  # an instance asks for all
     requests = sum(count * sum(load_measurement()[part].requests.values()) for part, count in parts.items()) + figures.watched
     streamed = sum(count * load_measurement()[part].streamed_bytes for part, count in parts.items()) if figures.watched else 0
     answers = figures.calls * min(figures.answer_kb * KIB, Decimal(STORED_BYTES_MAX))
@@ -146,7 +147,7 @@ def _compute_amounts(figures: Figures) -> Mapping[str, Decimal]:
         "gib_seconds": memory / Decimal(KIB),
         "requests": requests,
         "stored_gib": stored,
-        "recovery_gib": stored,
+        "recovery_gib": stored * figures.recovery,
         "events": 1,
         "event_gib": Decimal(2 * EVENT_BYTES) / GIB,  # published and delivered
         "egress_gib": (figures.calls * figures.request_kb * KIB + streamed) / Decimal(GIB),
