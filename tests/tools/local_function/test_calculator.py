@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from fractions import Fraction
 from uuid import UUID
 
@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls.call import ToolCall
 from ferryman.tools.local_function.calculation.answer import compute, format_number
-from ferryman.tools.local_function.calculation.values import CalculationError
+from ferryman.tools.local_function.calculation.errors import CalculationError
 from ferryman.tools.local_function.calculator import calculator
 from ferryman.tools.local_function.execute import execute
 from ferryman.tools.local_function.registry import TOOL_REGISTRY, TOOL_SCHEMAS
 
-TODAY = date(2026, 11, 23)
+NOW = datetime(2026, 11, 23, 8, 30, tzinfo=UTC)
 
 
 def calculate(text: str) -> str:
-    return compute(text, today=TODAY)
+    return compute(text, now=NOW)
 
 
 def answer(text: str) -> str:
@@ -66,6 +66,27 @@ def answer(text: str) -> str:
         ("avg(1, 2, 6)", "3"),
         ("sum(1, 2, 3)", "6"),
         ("max(1, 3, 2) - min(3, 1)", "2"),
+        ("median(3, 1, 2)", "2"),
+        ("median(1 km, 500 m)", "750 meter"),
+        ("gcd(12, 18) + lcm(4, 6)", "18"),
+        ("factorial(20)", "2432902008176640000"),
+        ("factorial(0)", "1"),
+        ("log2(1024)", "10"),
+        ("log2(1/8)", "-3"),
+        ("log2(10)", "≈ 3.32192809488736234787031942949"),
+        ("sin(30 deg)", "0.5"),
+        ("cos(120 deg)", "-0.5"),
+        ("cos(-60 deg)", "0.5"),
+        ("tan(0)", "0"),
+        ("sin(1)", "≈ 0.84147098480789650665250232163"),
+        ("cos(1)", "≈ 0.540302305868139717400936607443"),
+        ("tan(1)", "≈ 1.55740772465490223050697480746"),
+        ("sin(45 deg)", "≈ 0.707106781186547524400844362105"),
+        ("sin(pi)", "≈ 0"),
+        ("sin(1e9)", "≈ 0.545843449448699564244387270898"),
+        ("2 pi", "≈ 6.28318530717958647692528676656"),
+        ("(1 + 1) e", "≈ 5.43656365691809047072057494271"),
+        ("5 – 2", "3"),
     ],
 )
 def test_numbers(text: str, value: str) -> None:
@@ -104,6 +125,17 @@ def test_units(text: str, value: str) -> None:
         ("48 h + 2026-11-23", "2026-11-25"),
         ("2026-12-25 - today", "32 day"),
         ("max(2026-01-01, today)", "2026-11-23"),
+        ("now", "2026-11-23T08:30:00Z"),
+        ("now + 90 min", "2026-11-23T10:00:00Z"),
+        ("now to +09:00", "2026-11-23T17:30:00+09:00"),
+        ("now in -03:30", "2026-11-23T05:00:00-03:30"),
+        ("2026-12-25T10:00+01:00 to UTC", "2026-12-25T09:00:00Z"),
+        ("2026-12-25T10:00+01:00 - 2026-12-25T10:00Z", "-3600 second"),
+        ("2026-12-25T10:00:30Z - now to h", "≈ 769.508333333333333333333333333 (92341/120) hour"),
+        ("2026-01-31T23:00-05:00 + 1 month", "2026-02-28T23:00:00-05:00"),
+        ("2024-02-29T12:00Z + 1 year", "2025-02-28T12:00:00Z"),
+        ("2026-11-23T00:30Z + 1 day - 45 min", "2026-11-23T23:45:00Z"),
+        ("min(now, 2020-01-01T00:00Z)", "2020-01-01T00:00:00Z"),
     ],
 )
 def test_dates(text: str, value: str) -> None:
@@ -136,6 +168,32 @@ def test_dates(text: str, value: str) -> None:
         ("today + 1e6 year", "the date is not between the years 1 and 9999"),
         ("9999-12-31 + 1 day", "the date is not between the years 1 and 9999"),
         ("today ^ 2", "a date has no powers"),
+        ("2026-12-25T10:00", "2026-12-25T10:00 needs its offset from UTC, such as Z or +01:00"),
+        ("2026-12-25T25:00Z", "2026-12-25T25:00Z is no moment"),
+        ("now - today", "a date and a moment have no difference: give both a time, or none"),
+        ("max(now, today)", "max cannot compare a date with a moment"),
+        ("median(today)", "median takes no date"),
+        ("now + 0.5 s", "a moment moves by whole seconds or months"),
+        ("now + 1 m", "meter is not a span of time"),
+        ("now to km", "a moment is converted to an offset from UTC, such as +09:00, or to UTC"),
+        ("now to +24:00", "+24:00 is no offset from UTC"),
+        ("now to +09:60", "+09:60 is no offset from UTC"),
+        ("today to +09:00", "expected a number, a unit or a date before +09:00"),
+        ("9999-12-31T23:00Z to +09:00", "the date is not between the years 1 and 9999"),
+        ("9999-12-31T23:00Z + 2 h", "the date is not between the years 1 and 9999"),
+        ("sin(1e10)", "an angle has at most 1,000,000,000 radians"),
+        ("sin(1 m)", "an angle has to be a number without a unit"),
+        ("tan(90 deg)", "a right angle has no tangent"),
+        ("factorial(901)", "factorial takes a whole number from 0 to 900"),
+        ("factorial(-1)", "factorial takes a whole number from 0 to 900"),
+        ("factorial(0.5)", "factorial takes a whole number from 0 to 900"),
+        ("gcd(1.5, 2)", "gcd takes whole numbers"),
+        ("gcd()", "gcd needs at least one argument"),
+        ("lcm(9^999, 7^999, 5^999, 11^900)", "a number has more than about 2,400 digits"),
+        ("log2(0)", "only a number above zero has a logarithm"),
+        ("9**9**9", "a number has more than about 2,400 digits"),
+        ("10^(10^9)", "a number has more than about 2,400 digits"),
+        ("(1 + 1e-9)^1e9", "a number has more than about 2,400 digits"),
         ("abs(today)", "abs takes no date"),
         ("max(today, 1)", "max cannot compare dates with numbers"),
         ("20 degC + 5 degC", "degrees of a temperature can only be converted"),
@@ -187,7 +245,20 @@ def test_days_are_those_of_the_calendar(day: date, days: int) -> None:
     assert calculate(f"{day} + ({days}) day") == (day + timedelta(days=days)).isoformat()
 
 
-@given(st.text("0123456789.+-*/^()%,eE km²today_ inmodmaxround°C", max_size=60))
+@given(st.floats(-1_000, 1_000).map(Fraction))
+def test_sine_and_cosine_are_those_of_a_circle(angle: Fraction) -> None:
+    assert calculate(f"round(sin({angle})^2 + cos({angle})^2, 25)") in ("1", "≈ 1")
+
+
+@given(st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)), st.integers(-(10**9), 10**9), st.integers(-23, 23))
+def test_moments_are_those_of_the_clock(moment: datetime, seconds: int, hours: int) -> None:
+    moment, offset = moment.replace(microsecond=0, tzinfo=UTC), timezone(timedelta(hours=hours))
+    expected = (moment + timedelta(seconds=seconds)).astimezone(offset)
+    text = f"{moment.isoformat()} + ({seconds}) s to {hours:+03d}:00"
+    assert calculate(text) == expected.isoformat().replace("+00:00", "Z")
+
+
+@given(st.text("0123456789.+-*/^()%,:TZeE km²todaynow_ inmodmaxround°CUs", max_size=60))
 def test_any_text_has_a_value_or_an_explanation(text: str) -> None:
     assert 0 < len(answer(text)) < 5_000
 

@@ -14,13 +14,13 @@ from ferryman.tools.local_function.registry import register
 async def calculator(*, expression: str, **_: Any) -> str:
     """Return the value of `expression`. Raise `LocalFunctionError`, which says why it has none."""
     from ferryman.tools.local_function.calculation.answer import compute
-    from ferryman.tools.local_function.calculation.values import CalculationError
+    from ferryman.tools.local_function.calculation.errors import CalculationError
 
     most = find_tool("calculator").policy.argument_characters_max
     if most is not None and len(expression) >= most:  # it was cut: its value would be another's
         raise _explain(f"at most {most - 1} characters can be calculated")
     try:
-        return await asyncio.to_thread(compute, expression, today=datetime.now(UTC).date())
+        return await asyncio.to_thread(compute, expression, now=datetime.now(UTC))
     except CalculationError as error:
         raise _explain(str(error)) from None
 

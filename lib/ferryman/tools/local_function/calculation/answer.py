@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Context
 from fractions import Fraction
 from typing import Any
 
+from ferryman.tools.local_function.calculation.dates import format_date
 from ferryman.tools.local_function.calculation.expression import evaluate
 from ferryman.tools.local_function.calculation.units import describe_unit, open_units
 from ferryman.tools.local_function.calculation.values import DIGITS, take_rounded_flag, to_decimal
@@ -20,12 +21,12 @@ FRACTION_MAX = 10**6
 _DISPLAY = Context(prec=DIGITS)
 
 
-def compute(text: str, *, today: date) -> str:
-    """Return the value of an expression, such as `78.4 mile` or `2026-02-28`. Raise `CalculationError`."""
+def compute(text: str, *, now: datetime) -> str:
+    """Return the value of an expression, such as `78.4 mile` or `2026-02-28`. Raise `CalculationError`. `now` is in UTC."""
     with open_units() as units:
         take_rounded_flag()
-        value = evaluate(text, units, today=today)
-        return value.isoformat() if isinstance(value, date) else _format_quantity(value, rounded=take_rounded_flag())
+        value = evaluate(text, units, now=now)
+        return format_date(value) if isinstance(value, date) else _format_quantity(value, rounded=take_rounded_flag())
 
 
 def _format_quantity(quantity: Any, *, rounded: bool) -> str:

@@ -1,25 +1,27 @@
 """Expressions: a grammar read by recursive descent, so that nothing of a text is ever evaluated as code.
 
-expression := sum [("to" | "in" | "as") product]
+expression := sum [("to" | "in" | "as") (product | offset | "UTC")]
 sum        := product {("+" | "-") product}
 product    := signed {("*" | "/" | "mod" | "of") signed}
 signed     := {"+" | "-"} power
 power      := operand ["^" signed]
-operand    := number ["%" | unit ["^" signed]] | date | unit | name "(" [sum {"," sum}] ")" | "(" expression ")"
+operand    := number ["%" | unit ["^" signed]] | date | moment | constant | unit | call | "(" expression ")"
+call       := name "(" [sum {"," sum}] ")"
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ferryman.tools.local_function.calculation import functions
+from ferryman.tools.local_function.calculation.dates import move_to_offset, read_date
+from ferryman.tools.local_function.calculation.errors import CalculationError
 from ferryman.tools.local_function.calculation.units import UndefinedUnitError, Units
 from ferryman.tools.local_function.calculation.values import (
-    CalculationError,
     calculate,
     convert,
     expect_number,
@@ -40,12 +42,13 @@ CONSTANTS = {
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)"
-    r"|(?P<date>\d{4}-\d{2}-\d{2}(?![\w.]))"
+    r"|(?P<date>\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?(?![\w.:]))"
+    r"|(?P<offset>[+-]\d{2}:\d{2}(?![\w.:]))"
     r"|(?P<number>(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3}(?!\w))?)"
     r"|(?P<name>[^\W\d]\w*|°[CF]|µ\w+)"
-    r"|(?P<symbol>\*\*|[-+*/^%(),·×÷−])"
+    r"|(?P<symbol>\*\*|[-+*/^%(),·×÷−–])"
 )
-_SAME = {"**": "^", "·": "*", "×": "*", "÷": "/", "−": "-"}
+_SAME = {"**": "^", "·": "*", "×": "*", "÷": "/", "−": "-", "–": "-"}
 _SUPERSCRIPTS = str.maketrans({"²": "^2", "³": "^3"})
 _CONVERSIONS = ("to", "in", "as")
 _NO_UNITS = ("to", "as", "of", "mod")  # but `5 in` are inches
@@ -53,15 +56,15 @@ _PRODUCTS = {"*": "*", "/": "/", "mod": "mod", "of": "*"}
 
 
 class Lexeme(NamedTuple):
-    """A piece of the text, and what it is: date, number, name, symbol, or end."""
+    """A piece of the text, and what it is: date, offset, number, name, symbol, or end."""
 
     kind: str
     text: str
 
 
-def evaluate(text: str, units: Units, *, today: date) -> Any:
-    """Return the value of an expression: a quantity of `units`, or a date. Raise `CalculationError`."""
-    reader = _Reader(_split(text), units, today)
+def evaluate(text: str, units: Units, *, now: datetime) -> Any:
+    """Return the value of an expression: a quantity of `units`, a date or a moment. Raise `CalculationError`."""
+    reader = _Reader(_split(text), units, now)
     value = reader.read_expression()
     reader.expect_end()
     return value
@@ -83,8 +86,8 @@ def _split(text: str) -> list[Lexeme]:
 class _Reader:
     """Reads one expression. Each method returns a value, and leaves off at the first token that is not part of it."""
 
-    def __init__(self, tokens: list[Lexeme], units: Units, today: date) -> None:
-        self._tokens, self._units, self._today = tokens, units, today
+    def __init__(self, tokens: list[Lexeme], units: Units, now: datetime) -> None:
+        self._tokens, self._units, self._now = tokens, units, now
         self._at = self._depth = 0
 
     @property
@@ -104,8 +107,16 @@ class _Reader:
     def read_expression(self) -> Any:
         value = self._read_sum()
         while self._take(*_CONVERSIONS):
-            value = convert(value, self._read_product())
+            value = self._move(value) if isinstance(value, datetime) else convert(value, self._read_product())
         return value
+
+    def _move(self, moment: datetime) -> datetime:
+        """Return the same moment at the offset that follows."""
+        token = self._next
+        if token.kind != "offset" and token.text != "UTC":
+            raise CalculationError("a moment is converted to an offset from UTC, such as +09:00, or to UTC")
+        self._at += 1
+        return move_to_offset(moment, token.text)
 
     def _read_sum(self) -> Any:
         value = self._read_product()
@@ -138,7 +149,7 @@ class _Reader:
         if token.kind == "number":
             return self._read_unit_of(self._units.measure(_read_number(token.text)))
         if token.kind == "date":
-            return _read_date(token.text)
+            return read_date(token.text)
         if token.kind == "name":
             return self._read_name(token.text)
         if token.text == "(":
@@ -155,6 +166,9 @@ class _Reader:
         if self._take("%"):
             return calculate("/", value, self._units.measure(100), self._units)
         token = self._next
+        if token.text in CONSTANTS and token.kind == "name":  # 2 pi
+            self._at += 1
+            return calculate("*", value, self._read_name(token.text), self._units)
         if token.kind != "name" or token.text in before or self._tokens[self._at + 1].text == "(":
             return value
         self._at += 1
@@ -173,8 +187,8 @@ class _Reader:
             self._close()
             self._depth -= 1
             return functions.call(name, arguments, self._units)
-        if name == "today":
-            return self._today
+        if name in ("today", "now"):
+            return self._now.date() if name == "today" else self._now
         if name in CONSTANTS:
             return self._units.measure(round_value(Decimal(CONSTANTS[name])))
         return self._measure(name)
@@ -199,10 +213,3 @@ def _read_number(text: str) -> Fraction:
     if len(text) > NUMBER_CHARACTERS_MAX:
         raise CalculationError(f"a number is longer than {NUMBER_CHARACTERS_MAX} characters")
     return Fraction(Decimal(text.replace("_", "")))
-
-
-def _read_date(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise CalculationError(f"{text} is no date") from None

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from ferryman.tools.local_function.calculation.angles import cosine, sine, tangent
+from ferryman.tools.local_function.calculation.errors import CalculationError
 from ferryman.tools.local_function.calculation.units import Units
 from ferryman.tools.local_function.calculation.values import (
     ROUNDED,
-    CalculationError,
     calculate,
+    check_size,
     expect_number,
     from_decimal,
     take_root,
@@ -21,6 +23,9 @@ from ferryman.tools.local_function.calculation.values import (
 )
 
 Function = Callable[[Sequence[Any], Units], Any]
+
+
+FACTORIAL_MAX = 900
 
 
 def call(name: str, arguments: Sequence[Any], units: Units) -> Any:
@@ -40,6 +45,47 @@ def _log(base_ten: bool, number: Fraction) -> Fraction:
         raise CalculationError("only a number above zero has a logarithm")
     rounded = to_decimal(number)
     return from_decimal(ROUNDED.log10(rounded) if base_ten else ROUNDED.ln(rounded))
+
+
+def _log2(number: Fraction) -> Fraction:
+    if number > 0:
+        over, under = number.numerator, number.denominator
+        if over & (over - 1) == 0 and under & (under - 1) == 0:  # a power of two has an exact one
+            return Fraction(over.bit_length() - under.bit_length())
+    return from_decimal(ROUNDED.divide(to_decimal(_log(False, number)), to_decimal(_log(False, Fraction(2)))))
+
+
+def _factorial(number: Fraction) -> int:
+    if number.denominator != 1 or not 0 <= number <= FACTORIAL_MAX:
+        raise CalculationError(f"factorial takes a whole number from 0 to {FACTORIAL_MAX}")
+    return math.factorial(int(number))
+
+
+def _of_whole(name: str, function: Callable[..., int], neutral: int, arguments: Sequence[Any], units: Units) -> Any:
+    if not arguments:
+        raise CalculationError(f"{name} needs at least one argument")
+    result = units.measure(neutral)
+    for value in arguments:
+        number = expect_number(value, f"an argument of {name}")
+        if number.denominator != 1:
+            raise CalculationError(f"{name} takes whole numbers")
+        result = check_size(units.measure(function(int(result.magnitude), int(number))))  # each is bounded, and so is the next
+    return result
+
+
+def _of_angle(name: str, function: Callable[[Any], Fraction], arguments: Sequence[Any], units: Units) -> Any:
+    (value,) = _expect_count(name, arguments, 1)
+    return units.measure(function(value))
+
+
+def _median(arguments: Sequence[Any], units: Units) -> Any:
+    ordered = _choose("median", sorted, arguments, units)
+    if isinstance(ordered[0], date):
+        raise CalculationError("median takes no date")
+    half = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[half]
+    return calculate("/", calculate("+", ordered[half - 1], ordered[half], units), units.measure(2), units)
 
 
 def _exp(number: Fraction) -> Fraction:
@@ -74,6 +120,8 @@ def _choose(name: str, choose: Callable[[Sequence[Any]], Any], arguments: Sequen
         raise CalculationError(f"{name} needs at least one argument")
     if len({isinstance(value, date) for value in arguments}) > 1:
         raise CalculationError(f"{name} cannot compare dates with numbers")
+    if len({isinstance(value, datetime) for value in arguments}) > 1:
+        raise CalculationError(f"{name} cannot compare a date with a moment")
     for value in arguments:  # says which units do not fit each other
         if not isinstance(value, date):
             calculate("-", value, arguments[0], units)
@@ -104,12 +152,20 @@ FUNCTIONS: Mapping[str, Function] = {
     "avg": _average,
     "ceil": partial(_of_magnitude, "ceil", math.ceil),
     "exp": partial(_of_number, "exp", _exp),
+    "cos": partial(_of_angle, "cos", cosine),
+    "factorial": partial(_of_number, "factorial", _factorial),
     "floor": partial(_of_magnitude, "floor", math.floor),
+    "gcd": partial(_of_whole, "gcd", math.gcd, 0),
+    "lcm": partial(_of_whole, "lcm", math.lcm, 1),
     "ln": partial(_of_number, "ln", partial(_log, False)),
     "log10": partial(_of_number, "log10", partial(_log, True)),
+    "log2": partial(_of_number, "log2", _log2),
     "max": partial(_choose, "max", max),
+    "median": _median,
     "min": partial(_choose, "min", min),
     "round": _round,
+    "sin": partial(_of_angle, "sin", sine),
     "sqrt": partial(_of_number, "sqrt", take_root),
     "sum": _sum,
+    "tan": partial(_of_angle, "tan", tangent),
 }

@@ -6,17 +6,18 @@ number are rounded.
 
 from __future__ import annotations
 
-import calendar
 import math
 import operator
 from collections.abc import Callable, Mapping
-from datetime import date, timedelta
+from datetime import date
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any
 
 from pint import DimensionalityError, OffsetUnitCalculusError
 
+from ferryman.tools.local_function.calculation.dates import calculate_date
+from ferryman.tools.local_function.calculation.errors import CalculationError
 from ferryman.tools.local_function.calculation.units import Quantity, Units, describe_unit
 
 DIGITS = 30
@@ -42,17 +43,12 @@ OPERATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 _TOO_LONG = "a number has more than about 2,400 digits"
-_CALENDAR = {"month": 1, "year": 12}
-
-
-class CalculationError(ValueError):
-    """An expression that has no value here; the text says why, and what is possible."""
 
 
 def calculate(symbol: str, first: Any, second: Any, units: Units) -> Any:
     """Return what a symbol of `OPERATIONS` makes of two values. Raise `CalculationError`."""
     if isinstance(first, date) or isinstance(second, date):
-        return _calculate_date(symbol, first, second, units)
+        return calculate_date(symbol, first, second, units)
     try:
         return check_size(OPERATIONS[symbol](first, second))
     except DimensionalityError:
@@ -142,37 +138,6 @@ def take_root(number: Fraction) -> Fraction:
     if over * over == number.numerator and under * under == number.denominator:
         return Fraction(over, under)
     return from_decimal(ROUNDED.sqrt(to_decimal(number)))
-
-
-def _calculate_date(symbol: str, first: Any, second: Any, units: Units) -> Any:
-    if isinstance(first, date) and isinstance(second, date):
-        if symbol != "-":
-            raise CalculationError("of two dates, only the difference can be computed")
-        return units.measure((first - second).days, "day")
-    if symbol not in "+-" or (isinstance(second, date) and symbol == "-"):
-        raise CalculationError("only a span of time can be added to a date or subtracted from it")
-    day, span = (first, second) if isinstance(first, date) else (second, first)
-    try:
-        return _move(day, span if symbol == "+" else -span)
-    except OverflowError:
-        raise CalculationError("the date is not between the years 1 and 9999") from None
-
-
-def _move(day: date, span: Quantity) -> date:
-    """Return the date `span` later. Months and years are those of the calendar: its last day stays the last at most."""
-    months = _CALENDAR.get(str(span.units))
-    try:
-        whole = Fraction(span.magnitude) * months if months else Fraction(span.to("day").magnitude)
-    except DimensionalityError:
-        raise CalculationError(f"{_name(span)} is not a span of time") from None
-    if whole.denominator != 1:
-        raise CalculationError("a date moves by whole days or months")
-    if not months:
-        return day + timedelta(days=whole.numerator)
-    year, month = divmod(day.year * 12 + day.month - 1 + whole.numerator, 12)
-    if not 1 <= year <= 9999:
-        raise OverflowError
-    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
 def _count_bits(value: Quantity) -> int:
