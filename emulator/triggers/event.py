@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from google.cloud.firestore_v1 import types
 
 PREFIX = "google.cloud.firestore.document.v1."
+CREATED = f"{PREFIX}created"
 SCHEMA = "https://github.com/googleapis/google-cloudevents/blob/main/proto/google/events/cloud/firestore/v1/data.proto"
 NAME = re.compile(r"projects/([^/]+)/databases/([^/]+)/documents/(.+)", re.DOTALL)
 SIMPLE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
