@@ -15,18 +15,33 @@ WIDTH, HEIGHT = 1200, 16
 LETTER = 6.2
 """How wide a letter is, about."""
 
-WAITING = ("EpollSelector.select", "Arbiter.wait_for_signals", "_read_exactly", "Thread.run", "_worker", "wait")
-"""Where threads wait for work: they are seen there although they do not run."""
+WAITING = (
+    "EpollSelector.select",
+    "Arbiter.wait_for_signals",
+    "_read_exactly",
+    "Thread.run",
+    "_worker",
+    "wait",
+    "recv_fds",
+    "main (ferryman/offload/fork_server.py)",
+)
+"""Where threads wait for work, with the file where the name alone could be another's: they are seen there although they do not
+run."""
 
 FRAME = re.compile(r"(?P<function>.*) \((?P<file>[^()]*?)(:\d+)?\)$")
 NEAR = re.compile(r".*?(?:site-packages|lib/python3\.\d+|lib(?=/ferryman))/")
 
 
 def fold(raw: str, process: str) -> Counter[Stacks]:
-    """Return how often each stack of functions was seen; lines of a function count together."""
+    """Return how often each stack of functions was seen; lines of a function count together.
+
+    What was read while the process changed it is left out: it is sampled without being paused.
+    """
     stacks: Counter[Stacks] = Counter()
     for line in raw.splitlines():
         frames, _, count = line.rpartition(" ")
+        if not (count.isascii() and count.isdigit() and frames.isprintable()):
+            continue
         stacks[(process, *(name for frame in frames.split(";") if (name := _name(frame))))] += int(count)
     return stacks
 
@@ -40,12 +55,16 @@ def _name(frame: str) -> str:
 
 def weigh(seen: Counter[Stacks], cpu_s: Mapping[str, float]) -> Counter[Stacks]:
     """Leave out what only waited, and give each process the processor time that it took, in microseconds."""
-    working = Counter({frames: count for frames, count in seen.items() if frames[-1].partition(" ")[0] not in WAITING})
+    working = Counter({frames: count for frames, count in seen.items() if not _is_waiting(frames[-1])})
     samples: Counter[str] = Counter()
     for (process, *_), count in working.items():
         samples[process] += count
     weights = {process: cpu_s.get(process, 0.0) * 1_000_000 / count for process, count in samples.items()}
     return Counter({frames: round(count * weights[frames[0]]) for frames, count in working.items()})
+
+
+def _is_waiting(name: str) -> bool:
+    return name in WAITING or name.partition(" ")[0] in WAITING
 
 
 def list_functions(stacks: Counter[Stacks], most: int = 25) -> str:

@@ -29,7 +29,10 @@ PY_SPY = ROOT / "build/profile/venv/bin/py-spy"
 IMAGES = ROOT / "docs/images"
 PAGE = ROOT / "docs/performance.md"
 TOOL = "api_call"
-RATE = 200
+RATE = 100
+"""Samples of each process a second. Some twenty processes are sampled on the cores that they run on, and a call that waits for
+the processor too long ends by its time limit."""
+
 ENDS_S = 30
 
 

@@ -134,8 +134,9 @@ async def run_load(stack: Mapping[str, Any], starters: Sequence[Starter], execut
                 break
         await asyncio.gather(*starting)
     clock_s, after = time.perf_counter() - began, measure_processes(stack["pid"])
-    statuses = Counter([(await client.get_execution(execution))["status"] for execution, (client, _) in started.items()])
-    assert statuses == {"completed": executions}, statuses
+    ends = [await client.get_execution(execution) for execution, (client, _) in started.items()]
+    failed = Counter([f"{end['status']}: {end.get('error')}" for end in ends if end["status"] != "completed"])
+    assert not failed, f"{sum(failed.values())} of {executions} executions did not complete: {dict(failed)}"
     return Load(executions, clock_s, {name: seconds - before.get(name, 0.0) for name, seconds in after.items()})
 
 
