@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from bench import Row
 from bench.selection.finding import measure, measure_abstention, measure_exact, measure_plain
 from bench.selection.limits import measure_large, measure_stuffing
+from bench.selection.loading import measure_tokens
 from bench.selection.questions import CATEGORIES, build_index, choose_definitions, read_questions
 
 
@@ -39,4 +40,5 @@ def rows() -> Iterator[Row]:
     yield from measure_abstention(index, reported, recall)
     yield measure_exact(index)
     yield measure_stuffing(functions)
+    yield measure_tokens(functions, reported)
     yield from measure_large(functions, reported)

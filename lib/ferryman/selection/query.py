@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ferryman.selection.evidence import Evidence, find_in_text
+from ferryman.selection.languages import translate_words
 from ferryman.selection.synonyms import SYNONYMS
-from ferryman.selection.words import split_words
+from ferryman.selection.words import list_stems, split_words
 
 CHARACTERS_MAX = 8_000
 """How much of a text is read."""
@@ -49,6 +50,7 @@ def parse_query(text: str) -> ToolQuery:
     """Return the query of `text`, of which the first `CHARACTERS_MAX` characters count."""
     text = text[:CHARACTERS_MAX]
     words = _weigh_words(text)
+    words += [(len(text), stem, 1.0) for stem in list_stems(translate_words(text))]
     counts: dict[str, float] = {}
     best: dict[str, float] = {}
     for _, stem, weight in words:
