@@ -54,6 +54,7 @@ _BACKSLASH = re.compile(
 )
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_CONTINUING = re.compile("[\x80-\xbf]")
 _BYTEWISE = re.compile("[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CODED_ESCAPE = re.compile(r"\\[uUxo0-7]|\\\\")
 _PLAIN_ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\/", "/"), ('\\"', '"'), ("\\'", "'"))
@@ -91,7 +92,15 @@ def undo_backslashes(text: str) -> str:
         for escape, character in _PLAIN_ESCAPES:
             text = text.replace(escape, character)
         return text
-    text = mend_utf8(_BACKSLASH.sub(_undo_backslash, text))
+    known: dict[str, str] = {}
+
+    def replace(match: re.Match[str]) -> str:
+        escape = match[0]
+        if escape not in known:
+            known[escape] = _undo_backslash(match)
+        return known[escape]
+
+    text = mend_utf8(_BACKSLASH.sub(replace, text))
     return _PAIR.sub(lambda match: match[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
@@ -121,7 +130,7 @@ def replace_lookalikes(text: str) -> str:
 
 def mend_utf8(text: str) -> str:
     """Return `text` with the characters whose UTF-8 bytes were written one by one."""
-    return text if text.isascii() else _BYTEWISE.sub(_decode_utf8, text)
+    return text if text.isascii() or not _CONTINUING.search(text) else _BYTEWISE.sub(_decode_utf8, text)
 
 
 def _decode_utf8(match: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
 from ferryman.egress.escapes import PLAIN
+from ferryman.egress.mark_words import find_possible_marks
 
 # Homoglyphs, as pairs: the letter of another script, and the Latin one that a reader, and a model, takes it for. Listed as in
 # Unicode's report on confusable characters (UTS #39); forms that the name of a character states are read from the name.
@@ -159,17 +160,19 @@ _HARMLESS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     (_BRACKETED, lambda match: f"({_get_content(match)})"),
     (_TAG, lambda match: f"[{match['a']}]"),
 )
+"""In the order of `PossibleMarks`."""
 
 
 def count_imitations(text: str) -> int:
     """Count how often the frame's own name occurs in `text`."""
-    return len(_IMITATION.findall(text))
+    return len(_IMITATION.findall(text)) if find_possible_marks(text).frame else 0
 
 
 def count_marks(text: str) -> tuple[int, ...]:
     """Count the marks of each kind in `text`."""
     like = _show_shape(text)
-    return tuple(sum(1 for _ in pattern.finditer(like)) for pattern, _ in _HARMLESS)
+    possible = zip(find_possible_marks(like), _HARMLESS, strict=True)
+    return tuple(sum(1 for _ in pattern.finditer(like)) if may_be else 0 for may_be, (pattern, _) in possible)
 
 
 def remove_comments(text: str) -> str:
@@ -195,10 +198,12 @@ def _split_at_comments(text: str) -> Iterator[str]:
 def rewrite_marks(text: str) -> str:
     """Return `text` with every mark rewritten so that it reads as an ordinary word."""
     like = _show_shape(text)
-    for pattern, harmless in _HARMLESS:
-        if pattern.search(like):
+    possible = find_possible_marks(like)
+    for kind, (pattern, harmless) in enumerate(_HARMLESS):
+        if possible[kind] and pattern.search(like):
             text = "".join(_replace(text, like, pattern, harmless))
             like = _show_shape(text)
+            possible = find_possible_marks(like)
     return text
 
 
