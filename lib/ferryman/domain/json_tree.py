@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Path = tuple[Any, ...]  # the names and indexes that lead to a value
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 def walk(value: Any) -> Iterator[tuple[Path, Any]]:
@@ -29,7 +30,8 @@ def iterate_leaves(value: Any) -> Iterator[Any]:
     stack = [iter((value,))]
     while stack:
         for child in stack[-1]:
-            if isinstance(child, Mapping | list | tuple):
+            # to ask for the type of most leaves costs a tenth of asking whether it is a mapping
+            if type(child) not in _SCALARS and isinstance(child, Mapping | list | tuple):
                 stack.append(iter(child.values() if isinstance(child, Mapping) else child))
                 break
             yield child
@@ -42,6 +44,8 @@ def map_leaves(value: Any, transform: Callable[[Any], Any], *, rename: Callable[
 
     Raise RecursionError for a value that is nested too deep.
     """
+    if type(value) in _SCALARS:
+        return transform(value)
     if isinstance(value, Mapping):
         return {rename(name) if rename else name: map_leaves(inner, transform, rename=rename) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 import pytest
 
 from ferryman.egress.leaks import bases, inflate
-from ferryman.egress.leaks.encodings import LEAST, decode
+from ferryman.egress.leaks.contents import LEAST
+from ferryman.egress.leaks.encodings import decode
 from tests.egress.leaks import notations
 
 TEXT = b"a secret of many words 123"
@@ -103,7 +104,7 @@ def test_a_shorter_sequence_is_not_decoded(text: str, content: bytes, *, expecte
 def test_bytes_are_scanned_from_their_least_length_on(length: int, *, expected: bool) -> None:
     content = bytes(range(200, 200 + length))
     assert any(isinstance(view, bytes) and content in view for view in decode(content.hex() + "ff")) is True
-    assert (content in list(decode(content.hex()))) is expected
+    assert any(isinstance(view, bytes) and content in view for view in decode(content.hex())) is expected
 
 
 def test_readable_parts_are_joined_in_their_order() -> None:

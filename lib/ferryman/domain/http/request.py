@@ -66,7 +66,7 @@ Text = str | Template
 
 def list_placeholder_names(value: Any) -> list[str]:
     """Return the names of the credentials in `value`, a text or a JSON-like value with texts, each once, in order."""
-    templates = (leaf for leaf in iterate_leaves(value) if isinstance(leaf, Template))
+    templates = [leaf for leaf in iterate_leaves(value) if isinstance(leaf, Template)]
     pieces = (piece for template in templates for piece in template.pieces)
     return list(dict.fromkeys(piece.name for piece in pieces if isinstance(piece, SecretPlaceholder)))
 

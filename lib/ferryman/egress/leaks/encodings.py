@@ -10,90 +10,24 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice, repeat
+from itertools import repeat
 
-from ferryman.egress.escapes import replace_lookalikes
 from ferryman.egress.leaks import bases, inflate
+from ferryman.egress.leaks.contents import Contents, choose_least, decompress_all, extract_texts
 from ferryman.egress.leaks.shapes import build_shape_table, find_spans
-from ferryman.egress.leaks.skeleton import find_occurrences, reduce_to_skeleton
-
-LEAST = 10
-LEAST_OF_MANY = 14
-"""The least bytes of a span, in short and in long content. Shorter ones occur everywhere by chance."""
-
-MANY = 8_192
-
-BEYOND_ASCII_LEAST = 20
-MARKS_MAX = 16  # byte order marks in one content that are tried: two bytes occur in noise
-
-# p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
-_SHAPE = build_shape_table(
-    p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0"
-)
-_TEXT_SHAPE = build_shape_table(p=bytes((*b"\t\n\r", *range(0x20, 0x7F))))
-_EITHER = bytes.maketrans(b"lc_", b"pp.")
-_BEYOND_ASCII_MARK = b"p" * BEYOND_ASCII_LEAST
-_BETWEEN = b"\xff"
-"""Between contents that are read together: no byte of any text or stream."""
-
-_ASCII = re.compile(r"[!-~]{8}")
-_MARKS = tuple(zip(inflate.MARKS, ("utf-16-le", "utf-16-be"), strict=True))
-_WIDE = (b"p_" * 6, b"p___" * 6)
-_UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+")
-
-
-def choose_least(length: int) -> int:
-    """Return the least bytes of a span of text in content of `length` bytes."""
-    return LEAST if length <= MANY else LEAST_OF_MANY
-
-
-def find_text_spans(content: bytes, least: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """Yield the place and the bytes of each span of ASCII text in `content`, of `least` bytes or as its length has it."""
-    shape = content.translate(_TEXT_SHAPE)
-    for start, end in find_spans(shape, least or choose_least(len(content))):
-        yield start, content[start:end]
-
-
-def find_non_ascii_text(content: bytes) -> str:
-    """Return the spans of `content` that are text in UTF-8 beyond ASCII, in UTF-16 or in UTF-32, a line each."""
-    shape = content.translate(_SHAPE)
-    texts = [
-        text.decode("utf-8", "ignore")
-        for start, end in find_spans(_join_shapes(shape), BEYOND_ASCII_LEAST)
-        if b"lc" in shape[start:end]
-        for text in _UTF8.findall(content, start, end)
-        if not text.isascii()
-    ]
-    texts += _decode_marked(content)
-    if any(sequence in shape for sequence in _WIDE):
-        texts += [text.decode() for _, text in find_text_spans(content.replace(b"\0", b""))]
-    return "\n".join(texts)
-
-
-def _join_shapes(shape: bytes) -> bytes:
-    """Return a shape whose characters of UTF-8 are all p; sequences that are not UTF-8 end a span, which removes most noise."""
-    return shape.replace(b"lp", b".p").replace(b"pc", b"p.").translate(_EITHER)
-
-
-def _decode_marked(content: bytes) -> Iterator[str]:
-    for mark, name in _MARKS:
-        for start in islice(find_occurrences(content, mark), MARKS_MAX):
-            if _ASCII.search(replace_lookalikes(content[start + 2 : start + 42].decode(name, "ignore"))):
-                yield content[start + 2 :].decode(name, "ignore")
-                break
-
+from ferryman.egress.leaks.skeleton import reduce_to_skeleton
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _HEX = b"0123456789abcdefABCDEF"
 _DIGITS = b"0123456789"
 _EVERY = bytes(range(256))
 _FOR_URLS = bytes.maketrans(b"-_", b"+/")
-_NO_BASE64_FOR_URLS = _EVERY.translate(None, _BASE64 + b"-_")
-_NO_HEX = _EVERY.translate(None, _HEX)
+_NO_BASE64_FOR_URLS = _EVERY.translate(None, _BASE64 + b"-_\xff")
+_NO_HEX = _EVERY.translate(None, _HEX + b"\xff")
 _SPACED = bytes(code if code in _DIGITS else 0x20 for code in range(256))
 _CONTROLS = bytes((*range(1, 0x09), *range(0x0B, 0x20), 0x7F))
-_HEX_MARKS = (b"0x", b"0X", b"\\x", b"\\X")
-_BASE64_SHAPE = build_shape_table(p=_BASE64)
+_HEX_MARKS = (b"0x", b"0X")  # the others, with a backslash, have no digit
+_BASE64_SHAPE, _BASE64_FOR_URLS_SHAPE = build_shape_table(p=_BASE64), build_shape_table(p=_BASE64 + b"-_")
 _HEX_SHAPE = build_shape_table(p=_HEX)
 _BIT_SHAPE = build_shape_table(p=b"01")
 _DIGIT_SHAPE = build_shape_table(p=_DIGITS)
@@ -109,17 +43,21 @@ _BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
 LONG_NUMBER_MIN = 24
 _TRIPLET = re.compile(rb"[0-9]{3}")
 _UNSPACED = re.compile(rb"1[0-9][0-9]|[3-9][0-9]|[0-9]")
-_SINGLE: dict[bytes, int | None] = {digit.encode(): None for digit in "0123456789"}
-_DECIMAL = {f"{code:0{width}}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
-_OCTAL = {f"{code:0{width}o}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
+_SINGLE = {digit.encode(): b"" for digit in "0123456789"}
+_DECIMAL = {f"{code:0{width}}".encode(): bytes((code,)) for code in range(256) for width in (2, 3)} | _SINGLE
+_OCTAL = {f"{code:0{width}o}".encode(): bytes((code,)) for code in range(256) for width in (2, 3)} | _SINGLE
 """Character codes by their digits. A single digit numbers them and is left out; any other number separates them."""
 
-_CODES = {number: code or 0 for number, code in _DECIMAL.items()}
+_CODES = {number: code or b"\0" for number, code in _DECIMAL.items()}
 _CODES_LEAST = 8
-_BITS_MARK, _LONG_MARK = b"p" * 56, b"p" * 16
+_BITS_MARK, _LONG_MARK, _LONG_HEX_MARK = b"p" * 56, b"p" * 16, b"p" * 32
+_BETWEEN = b"\xff"
+"""Between texts that are read together: no character of ASCII."""
+
 SHORTEST = 14  # characters, of base 64: any other encoding takes more for the fewest bytes that are read
-_READABLE = frozenset(number for table in (_DECIMAL, _OCTAL) for number, code in table.items() if (code or 0) > 0x1F)
-_OF_STREAMS = frozenset(number for table in (_DECIMAL, _OCTAL) for number, code in table.items() if code in inflate.FIRST_BYTES)
+_CODED = [(number, code) for table in (_DECIMAL, _OCTAL) for number, code in table.items() if code]
+_READABLE = frozenset(number for number, code in _CODED if code > b"\x1f")
+_OF_STREAMS = frozenset(number for number, code in _CODED if code[0] in inflate.FIRST_BYTES)
 """Codes of what can be read, of which a text has eight, and of what a compressed stream begins with: few texts have either."""
 
 
@@ -133,46 +71,10 @@ def decode(*texts: str, known: set[bytes] | None = None) -> Iterator[str | bytes
     if not plains:
         return
     known = set() if known is None else known
-    whole = b"\n".join(plains)
-    yield from _decode_base64(plains, whole, known)
-    yield from _decode_other_bases(plains, whole, known)
-    yield from _decode_hexadecimal(plains, whole, known)
-    yield from _decode_codes(plains, whole, known)
-    if _BITS_MARK in reduce_to_skeleton(whole).translate(_BIT_SHAPE):
-        yield from _extract_texts(_decode_bits(whole.decode()))
-
-
-def _extract_texts(
-    contents: Iterable[bytes], *, digits: tuple[int, int] | None = None, least: int | None = None
-) -> Iterator[str | bytes]:
-    """Yield `contents`, joined, and the readable text in them.
-
-    `digits` are so many for so many bytes, where each of the contents is decoded from one digit later than the one before.
-    `least` is the length of a span of text; without it, that of `choose_least` for each of the contents.
-    """
-    contents = list(contents)
-    joined = _BETWEEN.join([content for content in contents if len(content) >= LEAST])
-    if joined:
-        yield joined
-    # nearly all content is noise: all of it together is asked what it may hold before each is read
-    shape = joined.translate(_SHAPE)
-    has_text = b"p" * (least or choose_least(min(map(len, contents), default=0))) in shape
-    has_stream, has_mark = inflate.find_heads(joined)
-    has_more = has_mark or _WIDE[0] in shape or _WIDE[1] in shape or _BEYOND_ASCII_MARK in _join_shapes(shape)
-    if not (has_text or has_stream or has_more):
-        return
-    spans: list[tuple[int, bytes]] = []
-    for offset, content in enumerate(contents):
-        if has_text:
-            for start, span in find_text_spans(content, least):
-                spans.append((offset + start * digits[0] // digits[1] if digits else start, span))
-        if has_more:
-            yield find_non_ascii_text(content)
-        if has_stream:
-            yield from _decompress_all(inflate.open_streams(content))
-    if spans:
-        spans.sort()
-        yield b"\n".join(span for _, span in spans).decode()
+    whole = _BETWEEN.join(plains)
+    notations = (_decode_base64, _decode_other_bases, _decode_hexadecimal, _decode_codes, _decode_bits)
+    yield from extract_texts(contents for decode_all in notations for contents in decode_all(plains, whole, known))
+    yield from _open_raw_streams(whole)
 
 
 def _select_new(parts: Iterable[bytes], known: set[bytes], kind: bytes = b"") -> list[bytes]:
@@ -184,21 +86,20 @@ def _select_new(parts: Iterable[bytes], known: set[bytes], kind: bytes = b"") ->
     for part in parts:
         if part + kind not in known:
             known.add(part + kind)
-            if not any(part in other for other in selected):
+            for other in selected:
+                if part in other:
+                    break
+            else:
                 selected.append(part)
     return selected
 
 
-def _decode_base64(plains: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[str | bytes]:
-    digits = [plain.translate(_FOR_URLS, _NO_BASE64_FOR_URLS) for plain in plains]
+def _decode_base64(_: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[Contents]:
+    digits = whole.translate(_FOR_URLS, _NO_BASE64_FOR_URLS).split(_BETWEEN)
     if new := _select_new((part for part in digits if len(part) >= 14), known):
         # parts that are read together are as long as each is: what is noise in one of them does not depend on the others
         least = choose_least(max(map(len, new)) * 3 // 4)
-        yield from _extract_texts(_decode_alignments(b"".join(new)), digits=(4, 3), least=least)
-    joined = whole.translate(_FOR_URLS)
-    for start, end in find_spans(joined.translate(_BASE64_SHAPE), 20):
-        if joined[start : start + 2] in _RAW:
-            yield from _decompress_all(inflate.open_raw_stream(_pad_and_decode(joined[start:end])))
+        yield Contents(_decode_alignments(b"".join(new)), digits=(4, 3), least=least)
 
 
 def _decode_alignments(digits: bytes) -> list[bytes]:
@@ -211,23 +112,16 @@ def _decode_alignments(digits: bytes) -> list[bytes]:
     return [(number << 6 * offset).to_bytes(size, "big")[3 : 3 + (len(digits) - offset) * 3 // 4] for offset in range(4)]
 
 
-def _pad_and_decode(digits: bytes) -> bytes:
-    if len(digits) % 4 == 1:
-        digits = digits[:-1]
-    return binascii.a2b_base64(digits + b"=" * (-len(digits) % 4))
-
-
-def _decode_other_bases(plains: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[str | bytes]:
+def _decode_other_bases(plains: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[Contents]:
     """Yield the bytes that are written in base 32, 36, 45, 58 or 62."""
     # the patterns of these bases read long words only, and take long to pass over others
-    long = _select_new(filter(None, map(_join_long_words, plains)), known, b"\n")
-    if long:
+    if long := _select_new(filter(None, map(_join_long_words, plains)), known, b"\n"):
         words = b"".join(long)
-        yield from _extract_texts(bases.decode_base32(words))
+        yield Contents([*bases.decode_base32(words)])
         numbers = [word for word in words.split() if bases.NUMBER_MIN <= len(word) <= bases.NUMBER_MAX and word.isalnum()]
         if numbers:
-            yield from _extract_texts(bases.decode_numbers(b" ".join(numbers).decode()))
-    yield from _extract_texts(bases.decode_base45(whole))
+            yield Contents([*bases.decode_numbers(b" ".join(numbers).decode())])
+    yield Contents([*bases.decode_base45(whole)])
 
 
 def _join_long_words(plain: bytes) -> bytes:
@@ -237,53 +131,78 @@ def _join_long_words(plain: bytes) -> bytes:
     return b" %b " % b" ".join(words) if words else b""
 
 
-def _decode_hexadecimal(plains: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[str | bytes]:
+def _decode_hexadecimal(_: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[Contents]:
     for mark in _HEX_MARKS:
-        if mark in whole:
-            plains, whole = [plain.replace(mark, b" ") for plain in plains], whole.replace(mark, b" ")
-    digits = [plain.translate(None, _NO_HEX) for plain in plains]
+        whole = whole.replace(mark, b" ")
+    digits = whole.translate(None, _NO_HEX).split(_BETWEEN)
     # base 64 has these digits too: a separator, which neither has, tells them apart
     if new := _select_new((part for part in digits if len(part) >= 20), known, _BETWEEN):
         joined = b"".join(new)
         contents = [binascii.unhexlify(joined[offset : len(joined) - (len(joined) - offset) % 2]) for offset in (0, 1)]
-        yield from _extract_texts(contents, digits=(2, 1), least=choose_least(max(map(len, new)) // 2))
-    for start, end in find_spans(whole.translate(_HEX_SHAPE), 32):
-        content = binascii.unhexlify(whole[start : end - (end - start) % 2])
-        yield from _decompress_all(inflate.open_raw_stream(content))
+        yield Contents(contents, digits=(2, 1), least=choose_least(max(map(len, new)) // 2))
 
 
-def _decompress_all(streams: Iterable[bytes]) -> Iterator[str | bytes]:
-    """Yield decompressed `streams` as text, also nested ones; bytes above the limit are only scanned."""
-    for content in streams:
-        if len(content) > inflate.INFLATED_MAX:
-            yield content
-        else:
-            yield content.decode("utf-8", "replace")
-            yield from _decompress_all(inflate.open_streams(content))
+def _open_raw_streams(whole: bytes) -> Iterator[str | bytes]:
+    """Yield what words of base64 and of hexadecimal digits are that are streams without a header."""
+    words = [whole[start:end] for start, end in find_spans(whole.translate(_BASE64_FOR_URLS_SHAPE), 20)]
+    for word in words:
+        digits = word.translate(_FOR_URLS)
+        if digits[:2] in _RAW:
+            yield from decompress_all(inflate.open_raw_stream(_pad_and_decode(digits)))
+    # hexadecimal digits are among those of base 64, and so are their marks but for the backslash
+    long = b" ".join([word for word in words if len(word) >= 32])
+    if _LONG_HEX_MARK not in long.translate(_HEX_SHAPE):
+        return
+    for mark in _HEX_MARKS:
+        long = long.replace(mark, b" ")
+    for start, end in find_spans(long.translate(_HEX_SHAPE), 32):
+        content = binascii.unhexlify(long[start : end - (end - start) % 2])
+        yield from decompress_all(inflate.open_raw_stream(content))
 
 
-def _decode_codes(plains: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[str | bytes]:
-    coded: list[bytes] = []
+def _pad_and_decode(digits: bytes) -> bytes:
+    if len(digits) % 4 == 1:
+        digits = digits[:-1]
+    return binascii.a2b_base64(digits + b"=" * (-len(digits) % 4))
+
+
+def _decode_codes(plains: list[bytes], whole: bytes, known: set[bytes]) -> Iterator[Contents]:
+    shape = b"".join((_BETWEEN, whole, _BETWEEN)).translate(_DIGIT_SHAPE)
+    numbered: dict[bytes, list[bytes]] = {}
+    start = 0
     for plain in plains:
-        numbers = plain.translate(_SPACED).split()
-        if sum(map(_READABLE.__contains__, numbers)) >= _CODES_LEAST or not _OF_STREAMS.isdisjoint(numbers):
-            coded.append(b" %b " % b" ".join(numbers))
+        end = start + 1 + len(plain)
+        # of two or three digits: no other number is a code
+        if shape.find(b".pp.", start, end + 1) >= 0 or shape.find(b".ppp.", start, end + 1) >= 0:
+            numbers = plain.translate(_SPACED).split()
+            numbered[b" %b " % b" ".join(numbers)] = numbers
+        start = end
+    coded = [written for written, numbers in numbered.items() if _may_be_codes(numbers)]
     if coded := _select_new(coded, known, b"."):
         numbers = b"".join(coded).split()
         for table in (_DECIMAL, _OCTAL):
-            content = bytes([code for code in map(table.get, numbers, repeat(0)) if code is not None])
+            content = b"".join(map(table.get, numbers, repeat(b"\0")))
             if len(content) >= _CODES_LEAST:
-                yield from _extract_texts([content.translate(None, _CONTROLS)])
-                if inflate.find_heads(content)[0]:
-                    yield from _decompress_all(inflate.open_streams(content))
-    spans = find_spans(whole.translate(_DIGIT_SHAPE), LONG_NUMBER_MIN)
-    for number in dict.fromkeys([whole[start:end] for start, end in spans]):
+                read = content.translate(None, _CONTROLS)
+                yield Contents([read, content] if inflate.find_heads(content).streams else [read])
+    for number in dict.fromkeys([whole[start - 1 : end - 1] for start, end in find_spans(shape, LONG_NUMBER_MIN)]):
         codes = (*(_TRIPLET.findall(number, offset) for offset in range(3)), _UNSPACED.findall(number))
-        yield from _extract_texts([bytes(map(_CODES.get, kind, repeat(0))) for kind in codes])
+        yield Contents([b"".join(map(_CODES.get, kind, repeat(b"\0"))) for kind in codes])
 
 
-def _decode_bits(text: str) -> Iterator[bytes]:
-    for match in _BITS.finditer(text):
+def _may_be_codes(numbers: list[bytes]) -> bool:
+    different = set(numbers)
+    if not different.isdisjoint(_OF_STREAMS):
+        return True
+    return not different.isdisjoint(_READABLE) and sum(map(_READABLE.__contains__, numbers)) >= _CODES_LEAST
+
+
+def _decode_bits(_: list[bytes], whole: bytes, __: set[bytes]) -> Iterator[Contents]:
+    if _BITS_MARK not in reduce_to_skeleton(whole).translate(_BIT_SHAPE):
+        return
+    contents = []
+    for match in _BITS.finditer(whole.decode("latin-1")):
         bits = re.sub(r"[^01]", "", match[0])
-        yield (int(bits, 2) >> len(bits) % 8).to_bytes(len(bits) // 8, "big")
-        yield bytes(int(bits[start : start + 7], 2) for start in range(0, len(bits) - 6, 7))
+        contents.append((int(bits, 2) >> len(bits) % 8).to_bytes(len(bits) // 8, "big"))
+        contents.append(bytes(int(bits[start : start + 7], 2) for start in range(0, len(bits) - 6, 7)))
+    yield Contents(contents)

@@ -10,11 +10,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick
-
-from ferryman.egress.leaks.skeleton import find_occurrences
 
 INFLATED_MAX = 131_072  # bytes of one stream that are decoded further
 SCANNED_MAX = 2_097_152  # bytes of one stream that are scanned without further decoding
@@ -44,7 +42,7 @@ _OTHERS: tuple[tuple[bytes, re.Pattern[bytes], Callable[[], _Stream]], ...] = (
 
 _HEADS = [*_HEADERS, *(head for head, _, _ in _OTHERS)]
 MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_FINDER = BytesAhoCorasick([*_HEADS, *MARKS])
+_FINDER = BytesAhoCorasick([*_HEADS, *MARKS])  # no two heads overlap
 FIRST_BYTES = frozenset(head[0] for head in _HEADS)
 
 
@@ -52,10 +50,22 @@ class InflationLimitError(Exception):
     """The bytes hold more compressed streams, or longer ones, than are scanned."""
 
 
-def find_heads(content: bytes) -> tuple[bool, bool]:
-    """Tell whether the first bytes of a stream are in `content`, as in noise by chance, and whether a byte order mark is."""
-    heads = {index for index, _, _ in _FINDER.find_matches_as_indexes(content)}
-    return any(index < len(_HEADS) for index in heads), any(index >= len(_HEADS) for index in heads)
+class Heads(NamedTuple):
+    """The first bytes of streams, each with its number and place, as in noise by chance, and the places of byte order marks."""
+
+    streams: list[tuple[int, int]]
+    marks: list[int]
+
+
+def find_heads(content: bytes) -> Heads:
+    """Return what may be the beginning of a stream, or of text in UTF-16, in `content`, in order."""
+    heads = Heads([], [])
+    for index, start, _ in _FINDER.find_matches_as_indexes(content):
+        if index < len(_HEADS):
+            heads.streams.append((index, start))
+        else:
+            heads.marks.append(start)
+    return heads
 
 
 def open_streams(content: bytes) -> Iterator[bytes]:
@@ -64,19 +74,22 @@ def open_streams(content: bytes) -> Iterator[bytes]:
     Raise `InflationLimitError`.
     """
     view = memoryview(content)
-    heads = ((head, start) for head in _HEADERS for start in find_occurrences(content, head))
-    for tries, (head, start) in enumerate(heads, start=1):
-        if tries > TRIES_MAX + len(content) // 64:
-            raise InflationLimitError
-        if (content[start] * 256 + content[start + 1]) % 31 == 0 or head[0] == 0x1F:
-            is_file = content[max(0, start - 5) : start].endswith(_FILE_PREFIXES)
-            yield from _inflate(view[start:], 32 + zlib.MAX_WBITS, endless=is_file)
-    others = ((whole, start, create) for head, whole, create in _OTHERS for start in find_occurrences(content, head))
-    matching = ((start, create) for whole, start, create in others if whole.match(content, start))
-    for tries, (start, create) in enumerate(matching, start=1):
-        if tries > _OTHERS_MAX:
-            raise InflationLimitError
-        yield from _decompress(create, view[start:])
+    tries = others = 0
+    for index, start in find_heads(content).streams:
+        if index < len(_HEADERS):
+            tries += 1
+            if tries > TRIES_MAX + len(content) // 64:
+                raise InflationLimitError
+            if (content[start] * 256 + content[start + 1]) % 31 == 0 or content[start] == 0x1F:
+                is_file = content[max(0, start - 5) : start].endswith(_FILE_PREFIXES)
+                yield from _inflate(view[start:], 32 + zlib.MAX_WBITS, endless=is_file)
+        else:
+            _, whole, create = _OTHERS[index - len(_HEADERS)]
+            if whole.match(content, start):
+                others += 1
+                if others > _OTHERS_MAX:
+                    raise InflationLimitError
+                yield from _decompress(create, view[start:])
 
 
 def open_raw_stream(content: bytes) -> Iterator[bytes]:

@@ -238,10 +238,17 @@ class SecretScanner:
         waiting: list[tuple[str | bytes, bytes]] = []
         size, together = 0, TOGETHER_FIRST
         limited = None
+        known: set[tuple[bytes, bool]] = set()
         try:
             for view in views:
-                waiting.append((view, reduce_to_skeleton(view)))
-                size += len(waiting[-1][1])
+                bare = reduce_to_skeleton(view)
+                # most forms of a text differ in their separators only; a value that is searched for unchanged may have some
+                if not self._exact:
+                    if (bare, isinstance(view, str)) in known:
+                        continue
+                    known.add((bare, isinstance(view, str)))
+                waiting.append((view, bare))
+                size += len(bare)
                 if size >= together:
                     if finding := self._search(waiting, collected):
                         return finding

@@ -6,17 +6,22 @@ import codecs
 
 import pytest
 
-from ferryman.egress.leaks.encodings import (
+from ferryman.egress.leaks.contents import (
     BEYOND_ASCII_LEAST,
     LEAST,
     LEAST_OF_MANY,
     MANY,
-    find_non_ascii_text,
+    find_non_ascii_texts,
     find_text_spans,
 )
+from ferryman.egress.leaks.inflate import find_heads
 from ferryman.egress.leaks.shapes import build_shape_table, find_spans
 
 NOISE = b"\x00\xff\x01"
+
+
+def find_non_ascii_text(content: bytes) -> str:
+    return "".join(find_non_ascii_texts(content, [0, len(content) + 1], find_heads(content).marks))
 
 
 def test_a_byte_has_the_sign_of_its_class_and_others_a_dot() -> None:

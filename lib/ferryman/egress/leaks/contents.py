@@ -1,0 +1,175 @@
+"""Contents: bytes decoded from the notations of a text, and the readable text, the text beyond ASCII and the streams in them.
+
+Nearly all of them are noise. So those of all notations are read together: what none of them holds is looked for once.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from typing import NamedTuple
+
+from ferryman.egress.escapes import replace_lookalikes
+from ferryman.egress.leaks import inflate
+from ferryman.egress.leaks.shapes import build_shape_table, find_spans
+from ferryman.egress.leaks.skeleton import find_occurrences
+
+LEAST = 10
+LEAST_OF_MANY = 14
+"""The least bytes of a span, in short and in long content. Shorter ones occur everywhere by chance."""
+
+MANY = 8_192
+
+BEYOND_ASCII_LEAST = 20
+FEW = 250  # bytes for each span that may be UTF-8, of which a content of few such spans has more: they are read one by one
+MARKS_MAX = 16  # byte order marks in one content that are tried: two bytes occur in noise
+
+# p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
+_SHAPE = build_shape_table(
+    p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0"
+)
+_TEXT_SHAPE = build_shape_table(p=bytes((*b"\t\n\r", *range(0x20, 0x7F))))
+_EITHER = bytes.maketrans(b"lc_", b"pp.")
+_TEXT_MARK = b"p" * LEAST
+_BEYOND_ASCII_MARK = b"p" * BEYOND_ASCII_LEAST
+_BETWEEN = b"\xff"
+"""Between contents that are read together: no byte of any text or stream."""
+
+_ASCII = re.compile(r"[!-~]{8}")
+_CODECS = dict(zip(inflate.MARKS, ("utf-16-le", "utf-16-be"), strict=True))
+WIDE_LEAST = 6
+_WIDE = (b"p_" * WIDE_LEAST, b"p___" * WIDE_LEAST)
+_UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+")
+
+
+class Contents(NamedTuple):
+    """What one notation is decoded to.
+
+    `digits` are so many for so many bytes, where each part is decoded from one digit later than the one before. `least` is the
+    length of a span of text; without it, that of `choose_least` for each of the parts.
+    """
+
+    parts: list[bytes]
+    digits: tuple[int, int] | None = None
+    least: int | None = None
+
+
+def choose_least(length: int) -> int:
+    """Return the least bytes of a span of text in content of `length` bytes."""
+    return LEAST if length <= MANY else LEAST_OF_MANY
+
+
+def extract_texts(decoded: Iterable[Contents]) -> Iterator[str | bytes]:
+    """Yield all contents, joined, and the readable text in them."""
+    origins, parts = [], []
+    for contents in decoded:
+        for number, part in enumerate(contents.parts):
+            if len(part) >= LEAST:
+                origins.append((contents, number))
+                parts.append(part)
+    if not parts:
+        return
+    joined = _BETWEEN.join(parts)
+    yield joined
+    starts = [0, *accumulate(len(part) + 1 for part in parts)]
+    yield from _join_spans(joined, starts, origins)
+    heads = inflate.find_heads(joined)
+    yield from find_non_ascii_texts(joined, starts, heads.marks)
+    for index in sorted({bisect_right(starts, place) - 1 for _, place in heads.streams}):
+        yield from decompress_all(inflate.open_streams(parts[index]))
+
+
+def _join_spans(joined: bytes, starts: list[int], origins: list[tuple[Contents, int]]) -> Iterator[str]:
+    """Yield the spans of readable text in the contents of each notation, a line each, in the order of their digits."""
+    shape = joined.translate(_TEXT_SHAPE)
+    if _TEXT_MARK not in shape:
+        return
+    spans: dict[int, list[tuple[int, bytes]]] = {}
+    for start, end in find_spans(shape, LEAST):
+        index = bisect_right(starts, start) - 1
+        contents, number = origins[index]
+        if end - start >= (contents.least or choose_least(starts[index + 1] - starts[index] - 1)):
+            place = start - starts[index]
+            if contents.digits:
+                place = number + place * contents.digits[0] // contents.digits[1]
+            spans.setdefault(id(contents), []).append((place, joined[start:end]))
+    for found in spans.values():
+        found.sort()
+        yield b"\n".join([span for _, span in found]).decode()
+
+
+def find_text_spans(content: bytes, least: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield the place and the bytes of each span of ASCII text in `content`, of `least` bytes or as its length has it."""
+    shape = content.translate(_TEXT_SHAPE)
+    for start, end in find_spans(shape, least or choose_least(len(content))):
+        yield start, content[start:end]
+
+
+def find_non_ascii_texts(joined: bytes, starts: Sequence[int], marks: Iterable[int]) -> Iterator[str]:
+    """Yield, for each of some contents, the text in UTF-8 beyond ASCII, in UTF-16 or in UTF-32 that is in it, a line each.
+
+    The contents begin at `starts`, of which the last is that of another one, in `joined`; `marks` are the places of byte order
+    marks in it.
+    """
+    shape = joined.translate(_SHAPE)
+    texts: dict[int, list[str]] = {}
+    for text, place in chain(_find_utf8(joined, shape), _find_marked(joined, starts, marks)):
+        texts.setdefault(bisect_right(starts, place), []).append(text)
+    wide = _WIDE if joined.count(0) >= WIDE_LEAST else ()
+    for end in dict.fromkeys(bisect_right(starts, place) for sequence in wide for place in find_occurrences(shape, sequence)):
+        content = joined[starts[end - 1] : starts[end] - 1].replace(b"\0", b"")
+        texts.setdefault(end, []).extend(text.decode() for _, text in find_text_spans(content))
+    for found in texts.values():
+        yield "\n".join(found)
+
+
+def _find_utf8(joined: bytes, shape: bytes) -> Iterator[tuple[str, int]]:
+    """Yield each span of text in UTF-8 beyond ASCII, and its place."""
+    either = shape.translate(_EITHER)
+    if (likely := either.count(_BEYOND_ASCII_MARK)) == 0 or b"lc" not in shape:
+        return
+    if likely * FEW > len(shape):
+        spans = find_spans(_join_shapes(shape), BEYOND_ASCII_LEAST)
+    else:
+        long = ((start, end) for start, end in find_spans(either, BEYOND_ASCII_LEAST) if b"lc" in shape[start:end])
+        spans = (
+            (first + start, first + end)
+            for first, last in long
+            for start, end in find_spans(_join_shapes(shape[first:last]), BEYOND_ASCII_LEAST)
+        )
+    for start, end in spans:
+        if b"lc" in shape[start:end]:
+            for text in _UTF8.findall(joined, start, end):
+                if not text.isascii():
+                    yield text.decode("utf-8", "ignore"), start
+
+
+def _join_shapes(shape: bytes) -> bytes:
+    """Return a shape whose characters of UTF-8 are all p; sequences that are not UTF-8 end a span, which removes most noise."""
+    return shape.replace(b"lp", b".p").replace(b"pc", b"p.").translate(_EITHER)
+
+
+def _find_marked(joined: bytes, starts: Sequence[int], marks: Iterable[int]) -> Iterator[tuple[str, int]]:
+    """Yield the text after the first byte order mark of a kind, in each content, that may be one, and its place."""
+    tries: Counter[tuple[int, bytes]] = Counter()
+    for start in marks:
+        end, mark = bisect_right(starts, start), joined[start : start + 2]
+        tries[end, mark] += 1
+        if tries[end, mark] <= MARKS_MAX:
+            content = joined[start + 2 : starts[end] - 1]
+            if _ASCII.search(replace_lookalikes(content[:40].decode(_CODECS[mark], "ignore"))):
+                tries[end, mark] = MARKS_MAX
+                yield content.decode(_CODECS[mark], "ignore"), start
+
+
+def decompress_all(streams: Iterable[bytes]) -> Iterator[str | bytes]:
+    """Yield decompressed `streams` as text, also nested ones; bytes above the limit are only scanned."""
+    for content in streams:
+        if len(content) > inflate.INFLATED_MAX:
+            yield content
+        else:
+            yield content.decode("utf-8", "replace")
+            yield from decompress_all(inflate.open_streams(content))
