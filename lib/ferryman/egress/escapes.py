@@ -52,7 +52,9 @@ _BACKSLASH = re.compile(
     r"(?<!\\)\\++(?:u\{0*([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x\{?([0-9A-Fa-f]{2})\}?|([0-3]?[0-7]{2})|o\{([0-7]{2,3})\}"
     r"|([abefnrtv/\"'`]))"
 )
+_ASCII = bytes(range(128))
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+DIFFERENT_FEW = 8  # characters beyond ASCII that are replaced one after the other: a search for all takes as long as ten
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _CONTINUING = re.compile("[\x80-\xbf]")
 _BYTEWISE = re.compile("[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
@@ -116,16 +118,26 @@ def replace_lookalikes(text: str) -> str:
     """Return `text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII replaced by it."""
     if text.isascii():
         return text
+    characters = set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+    if len(characters) <= DIFFERENT_FEW:
+        replaced = {character: plain for character in characters if (plain := _replace_lookalike(character)) != character}
+        if characters.isdisjoint("".join(replaced.values())):
+            for character, plain in replaced.items():
+                text = text.replace(character, plain)
+            return text
     known: dict[str, str] = {}
 
     def replace(match: re.Match[str]) -> str:
-        characters = match[0]
-        if characters not in known:
-            # Decomposed, not composed: a letter with an accent remains that letter.
-            known[characters] = unicodedata.normalize("NFKD", characters.translate(PLAIN))
-        return known[characters]
+        if match[0] not in known:
+            known[match[0]] = _replace_lookalike(match[0])
+        return known[match[0]]
 
     return _BEYOND_ASCII.sub(replace, text)
+
+
+def _replace_lookalike(characters: str) -> str:
+    # Decomposed, not composed: a letter with an accent remains that letter.
+    return unicodedata.normalize("NFKD", characters.translate(PLAIN))
 
 
 def mend_utf8(text: str) -> str:

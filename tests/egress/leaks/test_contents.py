@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ferryman.egress.leaks.contents import (
     BEYOND_ASCII_LEAST,
@@ -78,3 +81,29 @@ def test_text_after_a_byte_order_mark_is_decoded(mark: bytes, name: str) -> None
     assert find_non_ascii_text(b"\x01" + mark + wide.encode(name)) == wide
     assert find_non_ascii_text(mark + "ключиключи".encode(name)) == ""
     assert find_non_ascii_text(mark + "widekey".encode(name)) == ""
+
+
+UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+")
+BYTES = st.lists(
+    st.binary(max_size=40)
+    | st.text(max_size=30).map(lambda text: text.encode("utf-8", "surrogatepass"))
+    | st.text("абв—ïa \n", min_size=4, max_size=30).map(str.encode)
+    | st.sampled_from([b"\0", b"\xff", b"\xd0", b"\xb0", b"a" * 24, bytes(300), bytes(range(128, 192)) * 4]),
+    max_size=12,
+).map(b"".join)
+
+
+def read_all_utf8(content: bytes) -> list[str]:
+    """Return the same text by a plain search: sequences of bytes that no invalid pair divides, from the least length on."""
+    sequences = re.findall(rb"(?:[\t\n\r -~]|[\xc2-\xf4](?![\t\n\r -~])|(?<![\t\n\r -~])[\x80-\xbf])+", content)
+    long = [sequence for sequence in sequences if len(sequence) >= BEYOND_ASCII_LEAST]
+    return [text.decode("utf-8", "ignore") for sequence in long for text in UTF8.findall(sequence) if not text.isascii()]
+
+
+@settings(derandomize=True, max_examples=1_000, deadline=None)
+@given(before=BYTES, content=BYTES)
+def test_text_beyond_ascii_is_found_wherever_and_however_much_of_it_there_is(before: bytes, content: bytes) -> None:
+    joined = before + b"\xff" + content
+    starts = [0, len(before) + 1, len(joined) + 1]
+    texts = "\n".join(find_non_ascii_texts(joined, starts, []))
+    assert all(text in texts for part in (before, content) for text in read_all_utf8(part))

@@ -96,9 +96,9 @@ def _join_spans(joined: bytes, starts: list[int], origins: list[tuple[Contents, 
             if contents.digits:
                 place = number + place * contents.digits[0] // contents.digits[1]
             spans.setdefault(id(contents), []).append((place, joined[start:end]))
-    for found in spans.values():
-        found.sort()
-        yield b"\n".join([span for _, span in found]).decode()
+    for of_contents in spans.values():
+        of_contents.sort()
+        yield b"\n".join([span for _, span in of_contents]).decode()
 
 
 def find_text_spans(content: bytes, least: int | None = None) -> Iterator[tuple[int, bytes]]:
@@ -122,8 +122,8 @@ def find_non_ascii_texts(joined: bytes, starts: Sequence[int], marks: Iterable[i
     for end in dict.fromkeys(bisect_right(starts, place) for sequence in wide for place in find_occurrences(shape, sequence)):
         content = joined[starts[end - 1] : starts[end] - 1].replace(b"\0", b"")
         texts.setdefault(end, []).extend(text.decode() for _, text in find_text_spans(content))
-    for found in texts.values():
-        yield "\n".join(found)
+    for of_content in texts.values():
+        yield "\n".join(of_content)
 
 
 def _find_utf8(joined: bytes, shape: bytes) -> Iterator[tuple[str, int]]:

@@ -330,11 +330,12 @@ def _iterate_disguises(text: str) -> Iterator[bytes]:
     """Yield two cheap disguises undone: rotated ASCII (ROT47), and a filler after every few characters."""
     bare, plain = reduce_to_skeleton(text), text.encode("ascii", "ignore")
     yield plain.translate(_ROT47)
+    # each is short, and to read one view costs more than its characters
     if len(text) <= FILLED_MAX:
-        yield from (bare[first::step] for step in (2, 3) for first in range(step))
+        yield BETWEEN.join([bare[first::step] for step in (2, 3) for first in range(step)])
     if len(text) <= SMALL:
-        yield from (plain[first::2] for first in range(2))
-        yield from (_without(bare, first, step) for step in (3, 4, 5) for first in range(step))
+        yield BETWEEN.join([plain[first::2] for first in range(2)])
+        yield BETWEEN.join([_without(bare, first, step) for step in (3, 4, 5) for first in range(step)])
 
 
 def _is_leak(pattern: SecretPattern, bare: bytes, start: int, end: int) -> bool:
@@ -342,10 +343,10 @@ def _is_leak(pattern: SecretPattern, bare: bytes, start: int, end: int) -> bool:
     return end - start >= min(WHOLE, len(pattern.form)) or count_uncommon(bare[start:end]) >= pattern.telling
 
 
-def _without(bare: bytes, first: int, step: int) -> bytes:
+def _without(bare: bytes, first: int, step: int) -> bytearray:
     rest = bytearray(bare)
     del rest[first::step]
-    return bytes(rest)
+    return rest
 
 
 def _iterate_kernels(pattern: SecretPattern) -> Iterator[int]:

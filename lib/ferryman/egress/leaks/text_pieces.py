@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -38,6 +38,9 @@ PATH_MAX = 128
 PIECES_MAX = 65_536
 """A value of more pieces is treated as if it held a secret: each takes a hundred times the memory of its one character."""
 
+_FIELDS = ("url.", "headers.", "query_params.")
+"""What the paths of a request's values begin with that a receiver may leave out."""
+
 _ROUNDS = 3
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f ]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+")
@@ -60,6 +63,10 @@ class TextPiece(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Piece(key={self.key})"  # its text has not been scanned
+
+
+# a call of the class takes three times as long, and a long text has thousands of pieces
+_new_piece: Callable[[tuple[str, str, str, bool]], TextPiece] = partial(tuple.__new__, TextPiece)
 
 
 def collect_request_pieces(outbound: OutboundRequest) -> list[TextPiece]:
@@ -103,16 +110,16 @@ def collect_pieces(value: Any, path: str) -> list[TextPiece]:
             if keyed:
                 name = key if isinstance(key, str) else _text(key) or str(key)
                 here = f"{where}.{name[:PATH_MAX]}"[:PATH_MAX]
-                pieces.append(TextPiece(here, name, name, key=True))
+                pieces.append(_new_piece((here, name, name, True)))
             else:
                 here = f"{where}.{key:06}"[:PATH_MAX]
             if isinstance(item, str):
-                pieces.append(TextPiece(here, name, item))
+                pieces.append(_new_piece((here, name, item, False)))
             elif isinstance(item, dict | list | tuple):
                 open_.append((here, name, isinstance(item, dict), _entries(item)))
                 break
             elif (text := _text(item)) is not None:
-                pieces.append(TextPiece(here, name, text))
+                pieces.append(_new_piece((here, name, text, False)))
         else:
             open_.pop()
     return pieces
@@ -143,27 +150,28 @@ def split_urls(pieces: list[TextPiece]) -> list[TextPiece]:
 
 def join_pieces(pieces: list[TextPiece]) -> tuple[str, str]:
     """Return the two texts to decode: all pieces in order, and the values alone, for a secret split over several fields."""
-    return "\n".join(piece.text for piece in pieces), "".join(piece.text for piece in pieces if _is_value(piece))
+    return "\n".join([piece.text for piece in pieces]), "".join([piece.text for piece in _select_values(pieces)])
 
 
 def group_by_kind(pieces: list[TextPiece]) -> str:
     """Return all keys, then all values, as one text: it shows a secret split over either, at half the cost."""
-    keys = [piece.text for piece in pieces if not _is_value(piece)]
-    return "\n".join((*keys, *(piece.text for piece in pieces if _is_value(piece))))
+    keys = [piece.text for piece in pieces if piece.key or piece.path == "url"]
+    return "\n".join([*keys, *(piece.text for piece in _select_values(pieces))])
 
 
-def _is_value(piece: TextPiece) -> bool:
-    return not piece.key and piece.path != "url"
+def _select_values(pieces: list[TextPiece]) -> list[TextPiece]:
+    return [piece for piece in pieces if not piece.key and piece.path != "url"]
 
 
 def iterate_arrangements(pieces: list[TextPiece]) -> Iterator[str]:
     """Yield further orders of the joined pieces, whose letters and digits alone are scanned."""
-    values = [piece for piece in pieces if _is_value(piece)]
+    values = _select_values(pieces)
     texts = [piece.text for piece in values]
-    sort_key, decode = lru_cache(build_sort_key), lru_cache(decode_piece)
-    in_order = [piece.text for piece in sorted(values, key=lambda piece: sort_key(piece.name))]
-    decoded = [*map(decode, texts)]
-    arrangements = (
+    keys = {name: build_sort_key(name) for name in {piece.name for piece in values}}
+    in_order = [piece.text for piece in sorted(values, key=lambda piece: keys[piece.name])]
+    decoded = {text: decode_piece(text) for text in set(texts)}
+    plain = [decoded[text] for text in texts]
+    arrangements = [
         texts,
         [piece.text for piece in pieces if piece.key],
         texts[::-1],
@@ -171,14 +179,12 @@ def iterate_arrangements(pieces: list[TextPiece]) -> Iterator[str]:
         [piece.text for piece in sorted(values, key=itemgetter(1))],
         in_order,
         [text for text in texts if not text.isdecimal()],
-        decoded,
-        decoded[::-1],
-        [*map(decode, in_order)],
-        *(
-            [piece.text for piece in values if not piece.path.startswith(field)]
-            for field in ("url.", "headers.", "query_params.")
-        ),
-    )
+        plain,
+        plain[::-1],
+        [decoded[text] for text in in_order],
+    ]
+    if any(piece.path.startswith(_FIELDS) for piece in values):
+        arrangements += [[piece.text for piece in values if not piece.path.startswith(field)] for field in _FIELDS]
     yield from dict.fromkeys(map("".join, arrangements))
 
 

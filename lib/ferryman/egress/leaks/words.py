@@ -130,10 +130,11 @@ def _join_numbered(text: str) -> Iterator[bytes]:
     """Yield the values after numbers, in their order, for each label before the numbers and for all: `part2=…&part1=…`."""
     # numbers are in every text, and those that are set to something in few: a match of the whole takes ten times as long
     numbers_set = text.encode("ascii", "replace").translate(_SETTING, _BEFORE_SIGN).count(b"d=")
-    if numbers_set + text.count("=") + text.count(":") < 2 or not (numbers_set or any(word in text for word in _FIRSTS)):
+    in_words = any(word in text for word in _FIRSTS)
+    if numbers_set + text.count("=") + text.count(":") < 2 or not (numbers_set > 1 or in_words):
         return
     numbered = [*_list_numbered(text)] if numbers_set else []
-    if any(word in text for word in _FIRSTS):
+    if in_words:
         numbered += [(ORDER[match[1].lower()], match[2], match.start()) for match in _ORDINAL.finditer(text)]
     if len(numbered) < 2:
         return
