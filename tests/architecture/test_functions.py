@@ -15,15 +15,16 @@ from ferryman.tools.http import PARSERS
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
 CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"}
-KEYLESS = {"local_tools"}
-KEYED = CALL_FUNCTIONS - KEYLESS
+KEYLESS = {"local_tools": False, "concierge": True}
+"""The functions that run tools without a key, and whether they read the store."""
+KEYED = CALL_FUNCTIONS - KEYLESS.keys()
 
 
 def test_every_function_has_a_folder_and_every_folder_a_function():
     assert {path.parent.name for path in ROOT.glob("functions/*/main.py")} == set(ROWS)
 
 
-def test_the_functions_are_the_nine():
+def test_the_functions_are_those_of_the_tools_and_three_more():
     assert set(ROWS) == {"api", "orchestrator", "on_execution", *CALL_FUNCTIONS}
 
 
@@ -39,10 +40,10 @@ def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
 
 
 @pytest.mark.parametrize("function", sorted(KEYLESS))
-def test_a_function_without_keys_reaches_no_store_no_secret_and_no_other_function(function):
+def test_a_function_without_keys_reaches_no_secret_and_no_other_function_and_no_store_it_does_not_need(function):
     row = ROWS[function]
     assert [row[what] for what in ("secrets", "calls", "enqueues", "acts_as")] == [[]] * 4
-    assert (row["firestore"], row["unseals"], row["model"], row["egress"]) == (False, False, False, "google")
+    assert (row["firestore"], row["unseals"], row["model"], row["egress"]) == (KEYLESS[function], False, False, "google")
 
 
 def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():

@@ -23,6 +23,7 @@ from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
 from ferryman.ports.credentials import Credentials
@@ -35,6 +36,7 @@ from ferryman.ports.schedules import Schedules, Timers
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.ports.tokens import Tokens as TokensPort
+from ferryman.ports.user_documents import UserDocuments
 from ferryman.settings import Settings
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
@@ -59,6 +61,7 @@ class Stores:
     executions: Executions
     keyed: KeyedRequests
     tickets: Tickets
+    user_documents: UserDocuments
     tokens: TokensPort
     ledger: Ledger
     halts: Halts
@@ -101,6 +104,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         executions=MemoryExecutions(memory),
         keyed=MemoryKeyedRequests(memory),
         tickets=MemoryTickets(memory),
+        user_documents=MemoryUserDocuments(memory),
         tokens=MemoryTokens(memory),
         ledger=MemoryLedger(memory),
         halts=MemoryHalts(memory),
@@ -136,6 +140,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
     from ferryman.gcp.tokens import FirestoreTokens
+    from ferryman.gcp.user_documents import FirestoreUserDocuments
 
     firestore = FirestoreEmulator(path=None, indexes=INDEXES)
     cloud_tasks = CloudTasksEmulator(path=None, clock=EmulatorClock(), tokens=IdentityTokens(path=None, clock=EmulatorClock()))
@@ -195,6 +200,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
             executions=FirestoreExecutions(clients),
             keyed=FirestoreKeyedRequests(clients),
             tickets=FirestoreTickets(clients),
+            user_documents=FirestoreUserDocuments(clients),
             tokens=FirestoreTokens(clients),
             ledger=FirestoreLedger(clients),
             halts=FirestoreHalts(clients),

@@ -32,3 +32,20 @@ async def test_a_tool_that_the_task_did_not_enable_is_not_calculated(journey: Jo
         tools=["wait_until"],
     )
     assert (await journey.run(task))["status"] == "completed"
+
+
+async def test_what_one_task_keeps_for_its_user_another_task_of_the_same_owner_adds_to(journey: Journey) -> None:
+    save = call("save_preference", kind="dietary", preference="no peanuts")
+    first = await journey.task(
+        asks(save), says("Kept.", expect=("Saved. Preferences of this kind: 1.",)), tools=["save_preference"]
+    )
+    assert (await journey.run(first))["status"] == "completed"
+    second = await journey.task(
+        asks(
+            call("save_preference", kind="dietary", preference="vegan"),
+            call("save_preference", kind="music", preference="jazz"),
+        ),
+        says("Kept.", expect=("Saved. Preferences of this kind: 2.", "Error: ")),
+        tools=["save_preference"],
+    )
+    assert (await journey.run(second))["status"] == "completed"

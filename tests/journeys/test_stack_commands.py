@@ -13,7 +13,10 @@ import pytest
 from tests.cli.test_up import ferryman
 from tests.journeys.conftest import ENDS_S, FERRYMAN
 
-FUNCTIONS = {"api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook", "http_tool", "local_tools"}
+FUNCTIONS = {
+    *("api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook", "http_tool"),
+    *("local_tools", "concierge"),
+}
 
 
 @pytest.fixture(scope="module")

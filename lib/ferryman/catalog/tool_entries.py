@@ -12,7 +12,7 @@ from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing, ToolPolicy
 
 FILE = "catalog/tools.json"
-UNFRAMED_KINDS = ("local_function", "waiting")
+UNFRAMED_KINDS = ("concierge", "finding", "local_function", "waiting")
 """The kinds whose results are texts of the system's own, which the model reads as they are."""
 
 _POLICY_FIELDS = frozenset(field.name for field in fields(ToolPolicy))

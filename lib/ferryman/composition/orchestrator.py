@@ -62,7 +62,11 @@ class OrchestratorFunction:
         clusters = FirestoreClusters(clients)
         executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)
         searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
-        kinds = {"local_function": local_calls.execute, "waiting": waits.execute, FINDING: searches.execute}
+        kinds = {
+            **dict.fromkeys(("concierge", "local_function"), local_calls.execute),
+            "waiting": waits.execute,
+            FINDING: searches.execute,
+        }
 
         self.callers = TokenCallers(wire, settings)
         self.retry_after_s = settings.retry_after_s

@@ -74,5 +74,9 @@ class Places:
     def locate_keyed(self, request: str) -> AsyncDocumentReference:
         return self.client.document("keyed_requests", request)
 
+    def locate_user_document(self, user: str, path: str) -> AsyncDocumentReference:
+        # the path is COLLECTION/NAME, as `user_changes` checks it
+        return self.client.document("concierge", user, *path.split("/"))
+
     def locate_token(self, key: str) -> AsyncDocumentReference:
         return self.client.document("tokens", key)

@@ -11,10 +11,12 @@ from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
+from ferryman.domain.owners.user_changes import UserChangesError, read_changes
 from ferryman.domain.receipts import settlement
 from ferryman.domain.stale import StaleError
 from ferryman.gcp.functions import FunctionClient
 from ferryman.ports.errors import RejectedError
+from ferryman.ports.local_functions import LocalAnswer
 
 SCANNING_FUNCTION = "api_call"
 """The key holder that scans the model's output."""
@@ -39,10 +41,16 @@ class RemoteTools:
         )
         return settlement.read_settlement(ticket, answer)
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> tuple[str, str | None]:
-        """Return what a function without keys says of a call, and the code of a failure. Raise `UnavailableError`."""
+    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
+        """Return what a function without keys says of a call. Raise `UnavailableError` or `RejectedError`."""
         answer = (await self._functions.post(function, "/", body)).json()
-        return str(answer["content"]), None if answer["code"] is None else str(answer["code"])
+        content, code = str(answer["content"]), None if answer["code"] is None else str(answer["code"])
+        if "changes" not in answer:
+            return LocalAnswer(content, code)
+        try:
+            return LocalAnswer(content, code, read_changes(answer["changes"]))
+        except UserChangesError as error:
+            raise RejectedError(f"the answer of {function} is none: {error}") from None
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
         body = {"execution": execution.id, "task": execution.task, "epoch": execution.epoch, "content": list(content)}

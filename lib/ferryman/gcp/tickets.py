@@ -15,16 +15,19 @@ from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolC
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.gcp import documents
 from ferryman.gcp.documents import StoredDocument
 from ferryman.gcp.execution_documents import ADMITTED, read_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
-from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction, read_together
 from ferryman.gcp.tasks import VERSIONS, read_versions
+from ferryman.gcp.user_documents import get_version, locate_all, write_all
 from ferryman.gcp.wire import MaskedDocument, get_wire
 from ferryman.ports.errors import UnavailableError
+from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
 
 if TYPE_CHECKING:
@@ -126,6 +129,29 @@ class FirestoreTickets(FirestoreStore):
             else:
                 return
         await self._update_attempt(claimed_call, change)
+
+    @in_transaction
+    async def settle_changes(
+        self,
+        transaction: Transaction,
+        claimed_call: ClaimedCall,
+        result: ToolCallResult,
+        changes: UserChanges,
+        *,
+        now: datetime,
+    ) -> bool:
+        ticket_at = self._locate_ticket(claimed_call)
+        located = locate_all(self._places, build_user_id(claimed_call.call_request.owner), changes)
+        read = await read_together(self._client, [ticket_at, *(located[path] for path in changes.reads)], transaction)
+        ticket = documents.read(Ticket, read[ticket_at.path].to_dict())
+        if not _is_still(ticket, claimed_call.ticket):
+            return True  # a later attempt has taken over, or it was stored and the answer was lost
+        if any(get_version(read[located[path].path]) != version for path, version in changes.reads.items()):
+            return False
+        settled = lease.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=False)
+        transaction.update(ticket_at, documents.write_fields(settled, *lease.RESULT_FIELDS))
+        write_all(transaction, located, changes)
+        return True
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         change = {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
+from itertools import count
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket
@@ -19,6 +21,7 @@ from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
+from ferryman.domain.owners.user_changes import Document
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import Cluster, DeclaredTool
@@ -53,6 +56,9 @@ class Memory:
     released: dict[str | None, datetime] = field(default_factory=dict)
     keyed: dict[str, KeyedRequest] = field(default_factory=dict)
     tokens: dict[str, TokenSlot] = field(default_factory=dict)
+    user_documents: dict[tuple[str, str], tuple[Document | None, str]] = field(default_factory=dict)
+    """By user and path, with its version, one of `user_versions`. One that was deleted is None, and has none."""
+    user_versions: Iterator[int] = field(default_factory=partial(count, 1))
 
 
 class MemoryStore:

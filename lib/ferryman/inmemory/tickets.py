@@ -10,9 +10,11 @@ from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolC
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.owners import MemoryHalts
+from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
 
 DEADLINE = timedelta(seconds=REQUEST_SECONDS) + SETTLING_TIME
@@ -43,6 +45,20 @@ class MemoryTickets(MemoryStore):
         ticket = self._find_attempt(claimed_call)
         if ticket is not None:
             self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=in_doubt))
+
+    async def settle_changes(
+        self, claimed_call: ClaimedCall, result: ToolCallResult, changes: UserChanges, *, now: datetime
+    ) -> bool:
+        ticket = self._find_attempt(claimed_call)
+        if ticket is None:
+            return True
+        user, stored = build_user_id(claimed_call.call_request.owner), self._memory.user_documents
+        if any(stored.get((user, path), (None, ""))[1] != version for path, version in changes.reads.items()):
+            return False
+        for path, document in changes.writes.items():
+            stored[user, path] = (document, "" if document is None else str(next(self._memory.user_versions)))
+        self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=False))
+        return True
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         ticket = self._find_attempt(claimed_call)

@@ -11,6 +11,7 @@ from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, claim_ticket
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 
 
@@ -66,6 +67,15 @@ class Tickets(Protocol):
 
     async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
         """Record the result of one attempt."""
+
+    async def settle_changes(
+        self, claimed_call: ClaimedCall, result: ToolCallResult, changes: UserChanges, *, now: datetime
+    ) -> bool:
+        """Record the result of one attempt and write `changes` of the owner's documents: all of it, or nothing.
+
+        Return False, with nothing stored, where a document that was read has changed since. Where a later attempt has taken
+        over, or the call is settled, nothing is stored either, and True is returned.
+        """
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         """Record that an attempt never sent anything, so that the call may be claimed again."""

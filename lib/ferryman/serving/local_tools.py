@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from ferryman.serving import entry
-from ferryman.serving.entry import Handler, read_body
+from ferryman.serving.entry import Handler
+from ferryman.serving.local_call import answer_call
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,22 +34,4 @@ def serve(build: Callable[[Settings], LocalToolsFunction] = build_function) -> H
 
 
 async def _answer(function: LocalToolsFunction, request: Request) -> Response:
-    from ferryman.domain.calls.call import ToolCall
-    from ferryman.tools.local_function.execute import answer
-
-    body = await read_body(request, call=str, tool=str, arguments=dict, user=str)
-    try:
-        user = UUID(body["user"])
-    except ValueError:
-        raise HTTPException(400, "user must be a UUID") from None
-    tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
-    try:
-        with function.tracer.span(
-            f"execute {tool_call.name}",
-            {"gen_ai.tool.name": tool_call.name},
-            kind="server",
-            parent=request.headers.get("traceparent", ""),
-        ):
-            return JSONResponse(asdict(await answer(tool_call, user, None)))
-    finally:
-        await function.tracer.flush()
+    return await answer_call(function, request, begin=lambda _: None, end=lambda _db, _failed: {})

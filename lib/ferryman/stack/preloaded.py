@@ -9,6 +9,7 @@ SHARED = (
     "ferryman.serving.trigger",
     "ferryman.serving.http_tool",
     "ferryman.serving.local_tools",
+    "ferryman.serving.concierge",
     "ferryman.serving.api.tasks",
     "ferryman.serving.api.custom",
     "ferryman.serving.api.account",
@@ -19,6 +20,7 @@ SHARED = (
     "ferryman.composition.trigger",
     "ferryman.composition.http_tool",
     "ferryman.composition.local_tools",
+    "ferryman.composition.concierge",
     "ferryman.declared.arguments",
     *_GOOGLE,
 )

@@ -24,6 +24,7 @@ from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
+from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.egress import checking
 from ferryman.egress.checks import scan_request
 from ferryman.egress.leaks import SecretScanner
@@ -43,16 +44,20 @@ from ferryman.ports.executions import Executions
 from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.halts import Halts
 from ferryman.ports.keys import PrivateKeys as KeysPort
+from ferryman.ports.local_functions import LocalAnswer
 from ferryman.ports.model import ReplyScanner as ScannerPort
 from ferryman.ports.owners import Ledger, Owners
 from ferryman.ports.queue import Queue
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
+from ferryman.ports.user_documents import UserDocuments
+from ferryman.tools.concierge import save_preference  # noqa: F401 - it registers itself
+from ferryman.tools.concierge.unit_of_work import UnitOfWork
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
 from ferryman.tools.local_function.calling import LocalFunctionCalls
-from ferryman.tools.local_function.execute import execute
+from ferryman.tools.local_function.execute import answer
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
@@ -99,6 +104,7 @@ class Ports:
     credentials: Credentials
     executions: Executions
     tickets: Tickets
+    user_documents: UserDocuments
     halts: Halts
     ledger: Ledger
     ask: Callable[[str, Mapping[str, Any]], Awaitable[object]]
@@ -112,12 +118,18 @@ class Remote(ScannerPort, Protocol):
 
 
 class LocalFunctions:
-    """The function without keys, as the orchestrator reaches it: it remembers nothing that could be lost."""
+    """The functions without keys, as the orchestrator reaches them: they remember nothing that could be lost."""
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> str:
+    def __init__(self, documents: UserDocuments) -> None:
+        self._documents = documents
+
+    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
         """Run the tool that `body` names."""
         tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
-        return await execute(tool_call, UUID(body["user"]), None)
+        db = UnitOfWork(self._documents, body["user"]) if function == "concierge" else None
+        answered = await answer(tool_call, UUID(body["user"]), db)
+        changes = UserChanges() if db is None else db.close(failed=answered.code is not None)
+        return LocalAnswer(answered.content, answered.code, changes)
 
 
 class Keys:
@@ -230,7 +242,7 @@ def build_loop_deps(
 ) -> LoopDependencies:
     """Build the dependencies of the orchestrator, with every port instrumented."""
     reached = InstrumentedPort(remote, "toolbox", meet)
-    local = InstrumentedPort(LocalFunctions(), "local", meet)
+    local = InstrumentedPort(LocalFunctions(ports.user_documents), "local", meet)
     local_calls = instrument(LocalFunctionCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
     clusters = MemoryClusters(Memory())  # nothing is declared
     searches = instrument(
@@ -238,7 +250,11 @@ def build_loop_deps(
         meet,
     )
     waits = WaitCalls(clock=clock, execution_timeout=TIMEOUT)
-    kinds = {"local_function": local_calls.execute, "waiting": waits.execute, FINDING: searches.execute}
+    kinds = {
+        **dict.fromkeys(("concierge", "local_function"), local_calls.execute),
+        "waiting": waits.execute,
+        FINDING: searches.execute,
+    }
 
     return instrument(
         LoopDependencies(
@@ -302,7 +318,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         model="scripted/x",
         tools=(
             *("api_call", "http_get", "http_post", "http_request", "webhook"),
-            *("calculator", "wait_until", "delete_tool_cluster"),
+            *("calculator", "save_preference", "wait_until", "delete_tool_cluster"),
         ),
         tool_loading=scenario.tool_loading,
         integrations=("plain", "keyed", "webhook"),

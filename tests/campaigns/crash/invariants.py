@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -56,12 +56,14 @@ class Record:
     balances: Sequence[CreditBalance]
     effects: Sequence[Effect]
     model_calls: Sequence[ModelCall]
+    preferences: Mapping[str, Sequence[str]]
+    """What is kept for the user, by kind."""
 
 
 def find_broken(record: Record, whole: Record | None = None) -> list[str]:
     """Return every rule that `record` breaks, each named by its first word; `whole` is what the scenario left uninterrupted."""
     findings = [*_find_lost(record), *_find_doubled(record), *_audit(record), *_find_overcharged(record, whole)]
-    return [*findings, *_ledger(record), *_find_leaked(record), *_receipts(record)]
+    return [*findings, *_find_unkept(record), *_ledger(record), *_find_leaked(record), *_receipts(record)]
 
 
 def _find_lost(record: Record) -> list[str]:
@@ -73,6 +75,22 @@ def _find_lost(record: Record) -> list[str]:
         findings.append(f"lost: its output is {ended.output!r}")
     if scenario.enabled and scenario.cancelled_at is None and len(record.steps) != len(scenario.turns) + 1:
         findings.append(f"lost: {len(record.steps)} turns are recorded of {len(scenario.turns) + 1}")
+    return findings
+
+
+def _find_unkept(record: Record) -> list[str]:
+    """Check that what is kept for the user is what the calls that say so have saved, each once and in their order."""
+    saved: dict[str, list[str]] = {}
+    findings = []
+    for ticket in record.tickets:
+        if ticket.tool != "save_preference" or ticket.result is None or not ticket.result.ok:
+            continue
+        kind, preference = (ticket.display_arguments[name] for name in ("kind", "preference"))
+        saved[kind] = [*(other for other in saved.get(kind, ()) if other != preference), preference]
+        if ticket.result.content != f"Saved. Preferences of this kind: {len(saved[kind])}.":
+            findings.append(f"lost: call {ticket.seq} answers {ticket.result.content!r} where {saved[kind]} are kept")
+    if saved != record.preferences:
+        findings.append(f"lost: {record.preferences} are kept where the calls have saved {saved}")
     return findings
 
 

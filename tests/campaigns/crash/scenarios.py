@@ -68,6 +68,10 @@ def read_call(what: str, host: str = PLAIN) -> Call:
     return "api_call", {"method": "GET", "url": f"https://{host}/{what}", "credential": KEY}
 
 
+def save(kind: str, preference: str) -> Call:
+    return "save_preference", {"kind": kind, "preference": preference}
+
+
 def pay_call(what: str, host: str = PLAIN) -> Call:
     return "api_call", {
         "method": "POST",
@@ -128,6 +132,13 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="search",
         turns=((("find_tools", {"query": "delete a cluster of tools"}), pay_call("f1")), (read_call("f2"),)),
         tool_loading=ToolLoading.CONTEXT_AWARE,
+    ),
+    Scenario(
+        name="kept",
+        turns=(
+            (save("taste", "tea"), pay_call("u1"), save("taste", "tea")),
+            (save("taste", "rye bread"), save("dietary", "no nuts")),
+        ),
     ),
     Scenario(
         name="several",

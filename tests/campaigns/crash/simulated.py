@@ -22,8 +22,10 @@ from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.tickets import CallRequest
 from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
 from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive
@@ -78,6 +80,7 @@ def memory_ports(memory: Memory) -> Ports:
         credentials=MemoryCredentials(memory),
         executions=MemoryExecutions(memory),
         tickets=MemoryTickets(memory),
+        user_documents=MemoryUserDocuments(memory),
         halts=MemoryHalts(memory),
         ledger=MemoryLedger(memory),
     )
@@ -232,6 +235,8 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
     """Collect the stored state and the effects of the run."""
     execution = await ports.executions.get("e")
     assert execution is not None
+    user, kinds = build_user_id("o"), ("taste", "dietary", "lifestyle")
+    stored_documents = {kind: (await ports.user_documents.get(user, f"user_memory/{kind}"))[0] for kind in kinds}
     return Record(
         scenario=scenario,
         execution=execution,
@@ -242,5 +247,6 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         receipts=await ports.executions.receipts("e"),
         balances=[await ports.ledger.balance(name) for name in ("owner:o", "task:t")],
         effects=[Effect(**line) for line in tally.list_lines("effect")],
+        preferences={kind: document["preferences"] for kind, document in stored_documents.items() if document is not None},
         model_calls=[ModelCall(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.list_lines("asked")],
     )

@@ -35,6 +35,7 @@ from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.gcp.user_documents import FirestoreUserDocuments
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.log import RecordingLog
 from ferryman.loop.run import deliver
@@ -182,6 +183,7 @@ def build_ports(clients: GoogleClients) -> Ports:
         credentials=FirestoreCredentials(clients),
         executions=FirestoreExecutions(clients),
         tickets=FirestoreTickets(clients),
+        user_documents=FirestoreUserDocuments(clients),
         halts=FirestoreHalts(clients),
         ledger=FirestoreLedger(clients),
         ask=lambda name, fields: clients.firestore().document("executions", name).create(dict(fields)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -15,14 +16,18 @@ from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TRUNCATED, Ticket, Tic
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.suggestion import SUGGESTIONS
 from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import RejectedError, UnavailableError
-from ferryman.tools.local_function.calling import LocalFunctionCalls
+from ferryman.ports.local_functions import LocalAnswer, build_user_id
+from ferryman.tools.local_function.calling import CONFLICTS_MAX, LocalFunctionCalls
 from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
 
+PATH = "user_memory/taste"
+USER = build_user_id("o")
 POLICY = build_policy(tools=("calculator",), credentials=("KEY",))
 ARGUMENTS = {"expression": "[redacted:KEY] + 1"}
 
@@ -35,6 +40,7 @@ class Caller:
     clock: ManualClock = field(default_factory=ManualClock)
     says: str | Exception = "43"
     code: str | None = None
+    changes: UserChanges = field(default_factory=UserChanges)
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     scanned: int = 0
     on_scan: Exception | None = None
@@ -52,19 +58,20 @@ class Caller:
     async def execute(self) -> Ticket:
         return await self.calls.execute(self.ticket, execution=self.memory.executions["e"])
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> tuple[str, str | None]:
+    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
         self.requests.append((function, body))
         self.clock.turn(2)
         if isinstance(self.says, Exception):
             raise self.says
-        return self.says, self.code
+        return LocalAnswer(self.says, self.code, self.changes)
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         assert execution.id == "e"
         self.scanned += 1
         if self.on_scan is not None:
             raise self.on_scan
-        return [{**block, "text": block["text"].replace("KEYKEYKEY", "[redacted:KEY]")} for block in content]
+        blocks: list[Any] = json.loads(json.dumps(content).replace("KEYKEYKEY", "[redacted:KEY]"))
+        return blocks
 
 
 @pytest.fixture
@@ -137,6 +144,98 @@ async def test_the_result_is_one_text(caller: Caller) -> None:
     settled = await caller.execute()
     assert settled.result is not None
     assert settled.result.parts == (Part(kind=PartKind.TEXT, start=0, end=2),)
+
+
+def keep(caller: Caller, changes: UserChanges) -> None:
+    """Have the call be one of `save_preference`, whose function answers with these changes."""
+    caller.memory.tickets["e"] = {0: build_ticket(tool="save_preference", display_arguments={})}
+    caller.changes = changes
+
+
+async def test_changes_of_the_user_s_documents_are_stored_with_the_result(caller: Caller) -> None:
+    keep(caller, UserChanges({PATH: ""}, {PATH: {"preferences": ["tea"]}}))
+    await caller.execute()
+    assert caller.requests[0][0] == "concierge"
+    assert caller.ticket.state is TicketState.SETTLED
+    assert caller.memory.user_documents == {(USER, PATH): ({"preferences": ["tea"]}, "1")}
+
+
+async def test_a_call_that_failed_changes_nothing_whatever_its_function_says(caller: Caller) -> None:
+    keep(caller, UserChanges({}, {PATH: {"preferences": ["tea"]}}))
+    caller.code = "function_failed"
+    await caller.execute()
+    assert (caller.ticket.state, caller.memory.user_documents) == (TicketState.SETTLED, {})
+
+
+async def test_what_is_written_is_scanned_before_it_rests(caller: Caller) -> None:
+    keep(caller, UserChanges({}, {PATH: {"preferences": ["KEYKEYKEY"], "deep": [{"KEYKEYKEY": 1}]}, "user_memory/b": None}))
+    await caller.execute()
+    document, _ = caller.memory.user_documents[USER, PATH]
+    assert document == {"preferences": ["[redacted:KEY]"], "deep": [{"[redacted:KEY]": 1}]}
+
+
+async def test_a_path_that_holds_a_credential_is_not_written(caller: Caller) -> None:
+    keep(caller, UserChanges({}, {"user_memory/KEYKEYKEY": {}}))
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert (settled.result.block_reason, caller.memory.user_documents) == ("internal_fault", {})
+
+
+@pytest.mark.parametrize("changes", [UserChanges({}, {"bookings/a": {}}), UserChanges({"bookings/a": ""}, {})])
+async def test_a_tool_leaves_the_collections_of_its_policy_alone(caller: Caller, changes: UserChanges) -> None:
+    keep(caller, changes)
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert (settled.result.block_reason, caller.memory.user_documents) == ("internal_fault", {})
+
+
+async def test_a_function_that_may_change_nothing_writes_nothing(caller: Caller) -> None:
+    caller.changes = UserChanges({}, {PATH: {}})
+    settled = await caller.execute()  # of the calculator
+    assert settled.result is not None
+    assert (settled.result.block_reason, caller.memory.user_documents) == ("internal_fault", {})
+
+
+async def test_an_answer_that_is_none_is_a_fault_of_our_own(caller: Caller) -> None:
+    caller.says = RejectedError("the answer of concierge is none")
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert settled.result.block_reason == "internal_fault"
+
+
+async def test_a_tool_runs_again_where_what_it_has_read_was_changed_meanwhile(caller: Caller) -> None:
+    keep(caller, UserChanges({PATH: ""}, {PATH: {"n": 1}}))
+    caller.memory.user_documents[USER, PATH] = ({"n": 0}, "7")
+    known = iter(["", "7"])
+
+    async def ask(function: str, body: Mapping[str, Any]) -> LocalAnswer:
+        return LocalAnswer("done", changes=UserChanges({PATH: next(known)}, {PATH: {"n": 1}}))
+
+    settled = await replace(caller.calls, ask=ask).execute(caller.ticket, execution=caller.memory.executions["e"])
+    assert settled == caller.ticket
+    assert caller.memory.user_documents[USER, PATH] == ({"n": 1}, "1")
+
+
+async def test_a_call_whose_documents_change_all_the_time_is_given_back_and_has_changed_nothing(caller: Caller) -> None:
+    keep(caller, UserChanges({PATH: "1"}, {PATH: {}}))
+    with pytest.raises(UnavailableError, match="being changed by others"):
+        await caller.execute()
+    assert (caller.ticket.state, caller.memory.user_documents) == (TicketState.INTENDED, {})
+    assert len(caller.requests) == CONFLICTS_MAX
+
+
+async def test_what_only_read_is_stored_whatever_was_changed(caller: Caller) -> None:
+    keep(caller, UserChanges({PATH: "9"}, {}))
+    assert (await caller.execute()).result is not None
+    assert len(caller.requests) == 1
+
+
+async def test_a_call_that_another_delivery_has_settled_changes_nothing_more(caller: Caller) -> None:
+    keep(caller, UserChanges({}, {PATH: {"n": 1}}))
+    await caller.execute()
+    caller.memory.user_documents.clear()
+    assert (await caller.execute()).state is TicketState.SETTLED
+    assert (caller.memory.user_documents, len(caller.requests)) == ({}, 1)
 
 
 async def test_where_the_task_has_no_secret_nothing_is_scanned(caller: Caller) -> None:

@@ -10,10 +10,12 @@ import pytest
 import ferryman
 from ferryman.catalog import tools as catalog
 from ferryman.catalog.tools import find_tool
-from ferryman.composition.local_tools import TOOLS
+from ferryman.composition import concierge, local_tools
 from ferryman.tools.local_function.registry import TOOL_REGISTRY
 
 LIBRARY = Path(ferryman.__file__).parent
+KINDS = {"concierge": concierge.TOOLS, "local_function": local_tools.TOOLS}
+TOOLS = {name: kind for kind, tools in KINDS.items() for name in tools}
 
 
 def test_only_the_executor_calls_what_is_registered() -> None:
@@ -27,7 +29,7 @@ def test_only_the_executor_calls_what_is_registered() -> None:
 
 @pytest.mark.parametrize("name", sorted(TOOLS))
 def test_each_tool_has_tests_of_an_answer_and_of_a_failure(name: str) -> None:
-    tests = (Path(__file__).parent / f"test_{name}.py").read_text()
+    tests = (Path(__file__).parents[1] / TOOLS[name] / f"test_{name}.py").read_text()
     assert "def test_the_tool_answers" in tests
     assert "def test_the_tool_says_what_is_wrong" in tests
 
@@ -39,5 +41,5 @@ def test_the_catalog_says_the_limits_of_the_specification(name: str) -> None:
 
 
 def test_every_local_function_that_a_model_is_offered_can_be_called() -> None:
-    offered = {name for name, tool in catalog.TOOLS.items() if tool.kind == "local_function"}
+    offered = {name for name, tool in catalog.TOOLS.items() if tool.kind in KINDS}
     assert offered == set(TOOLS) == set(TOOL_REGISTRY)

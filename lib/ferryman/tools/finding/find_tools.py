@@ -24,6 +24,7 @@ from ferryman.domain.tools.tool import build_definition
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.executions import Executions
+from ferryman.ports.local_functions import LocalAnswer
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import Tickets
 from ferryman.selection import ToolIndex, read_definition, search
@@ -53,11 +54,14 @@ class ToolSearchCalls:
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
         calls = LocalFunctionCalls(
-            tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=partial(self._answer, execution)
+            tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=partial(self._ask, execution)
         )
         return await calls.execute(ticket, execution=execution)
 
-    async def _answer(self, execution: Execution, _: str, body: Mapping[str, Any]) -> tuple[str, str | None]:
+    async def _ask(self, execution: Execution, _: str, body: Mapping[str, Any]) -> LocalAnswer:
+        return LocalAnswer(*await self._answer(execution, body))
+
+    async def _answer(self, execution: Execution, body: Mapping[str, Any]) -> tuple[str, str | None]:
         query = body["arguments"].get("query")
         if not isinstance(query, str) or not 0 < len(query.strip()) <= len(query) <= QUERY_CHARACTERS_MAX:
             return f"{ERROR}query: a text of 1 to {QUERY_CHARACTERS_MAX:,} characters is needed", "invalid_arguments"

@@ -6,10 +6,8 @@ scanned by a key holder before it is stored.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
-from uuid import NAMESPACE_URL, uuid5
+from datetime import datetime
 
 from ferryman.catalog.tools import find_tool, holds_secrets
 from ferryman.domain.calls import refusal
@@ -25,17 +23,19 @@ from ferryman.domain.calls.call import (
 )
 from ferryman.domain.calls.suggestion import FUNCTION_FAILED, SUGGESTIONS
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.owners.user_changes import UserChanges
+from ferryman.domain.tools.tool import ToolPolicy
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.local_functions import AskFunction, LocalAnswer, build_user_id
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 
 SCANNED_CHARACTERS_MAX = 4 * RESULT_CHARACTERS_MAX
 """How much of a result is scanned, and kept before it is cut: a cut could hide half of a key from the scan."""
 
-Ask = Callable[[str, Mapping[str, Any]], Awaitable[tuple[str, str | None]]]
-"""Has a function run a tool: takes the function's name and the body, and returns what the tool says, and the code of a failure
-or None. Raises `UnavailableError`."""
+CONFLICTS_MAX = 3
+"""How often a tool is run where what it read of the user's documents was changed before its result was stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class LocalFunctionCalls:
     tickets: Tickets
     scanner: ReplyScanner
     clock: Clock
-    ask: Ask
+    ask: AskFunction
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
@@ -55,46 +55,77 @@ class LocalFunctionCalls:
         claimed = await self.tickets.claim(call_request, tool=find_tool(ticket.tool).function, now=self.clock.now())
         if claimed.ticket.result is not None:
             return claimed.ticket
-        try:
-            result = await self._run(claimed, execution)
-        except UnavailableError:
-            if not claimed.again:
-                await self.tickets.release(claimed)
-            raise
-        now = self.clock.now()
-        await self.tickets.settle(claimed, result, now=now)
-        return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
+        for _ in range(CONFLICTS_MAX):
+            try:
+                result, changes = await self._run(claimed, execution)
+            except UnavailableError:
+                if not claimed.again:
+                    await self.tickets.release(claimed)
+                raise
+            now = self.clock.now()
+            if await self._settle(claimed, result, changes, now):
+                return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
+        # nothing was stored: the call may be made again
+        await self.tickets.release(claimed)
+        raise UnavailableError("the user's documents are being changed by others")
 
-    async def _run(self, claimed: ClaimedCall, execution: Execution) -> ToolCallResult:
+    async def _settle(self, claimed: ClaimedCall, result: ToolCallResult, changes: UserChanges, now: datetime) -> bool:
+        """Store the result, with what the tool has changed; return False where that rests on what is no longer so."""
+        if changes.writes:
+            return await self.tickets.settle_changes(claimed, result, changes, now=now)
+        await self.tickets.settle(claimed, result, now=now)
+        return True
+
+    async def _run(self, claimed: ClaimedCall, execution: Execution) -> tuple[ToolCallResult, UserChanges]:
         ticket = claimed.ticket
+        fault = describe_parts(ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR))
         if ticket.attempt > CALL_ATTEMPTS_MAX:
-            return describe_parts(ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR))
+            return fault, UserChanges()
         body = {
             "call": ticket.call,
             "tool": ticket.tool,
             "arguments": dict(ticket.display_arguments),
-            "user": str(uuid5(NAMESPACE_URL, execution.owner)),
+            "user": build_user_id(execution.owner),
         }
         asked_at = self.clock.now()
-        content, code = await self.ask(find_tool(ticket.tool).function, body)
-        code = code if code is None or code in SUGGESTIONS else FUNCTION_FAILED  # a code is not scanned: it is one of ours
-        latency_ms = (self.clock.now() - asked_at).total_seconds() * 1_000
         try:
-            text = await self._scan(execution, content[:SCANNED_CHARACTERS_MAX])
-        except RejectedError:  # a credential of the task does not open: nobody can say what the text holds
-            return describe_parts(ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR))
+            answer = await self.ask(find_tool(ticket.tool).function, body)
+            latency_ms = (self.clock.now() - asked_at).total_seconds() * 1_000
+            check_collections(find_tool(ticket.tool).policy, answer.changes)
+            text, changes = await self._scan(execution, answer)
+        except RejectedError:  # no answer, or a credential of the task does not open: nobody can say what the text holds
+            return fault, UserChanges()
         most = limit_result(find_tool(ticket.tool).policy)
         if len(text) > most:
             text = text[:most] + TRUNCATED
-        result = ToolCallResult(tool=ticket.tool, content=text, ok=code is None, code=code)
+        # a code is not scanned: it is one of ours
+        code = answer.code if answer.code is None or answer.code in SUGGESTIONS else FUNCTION_FAILED
         suggestion = None if code is None else SUGGESTIONS[code]
-        result = replace(result, suggestion=suggestion, response_size_bytes=len(content.encode()), latency_ms=latency_ms)
-        return describe_parts(result)
+        result = ToolCallResult(tool=ticket.tool, content=text, ok=code is None, code=code, suggestion=suggestion)
+        result = replace(result, response_size_bytes=len(answer.content.encode()), latency_ms=latency_ms)
+        return describe_parts(result), changes if code is None else UserChanges()
 
-    async def _scan(self, execution: Execution, content: str) -> str:
-        """Return the result as it may be stored: with every credential of the task redacted."""
-        policy = execution.policy
+    async def _scan(self, execution: Execution, answer: LocalAnswer) -> tuple[str, UserChanges]:
+        """Return the content and the changes as they may be stored: with every credential of the task redacted.
+
+        Raise `RejectedError` where one is in a path, which cannot be written otherwise.
+        """
+        content, changes, policy = answer.content[:SCANNED_CHARACTERS_MAX], answer.changes, execution.policy
         if policy is not None and not holds_secrets(policy):
-            return content  # there is no secret that it could contain
-        (block,) = await self.scanner.scan(execution, [{"type": "text", "text": content}])
-        return str(block["text"])
+            return content, changes  # there is no secret that they could contain
+        written = [
+            {"type": "tool_use", "id": str(number), "name": "write", "input": {"path": path, "document": document}}
+            for number, (path, document) in enumerate(changes.writes.items())
+        ]
+        text, *blocks = await self.scanner.scan(execution, [{"type": "text", "text": content}, *written])
+        inputs = [block["input"] for block in blocks]
+        if [row.get("path") for row in inputs] != list(changes.writes):
+            raise RejectedError("the path of a document holds a credential")
+        return str(text["text"]), UserChanges(changes.reads, {row["path"]: row["document"] for row in inputs})
+
+
+def check_collections(policy: ToolPolicy, changes: UserChanges) -> None:
+    """Raise `RejectedError` where a tool reads or writes other collections of its user than its policy names."""
+    for paths, admitted in ((changes.reads, policy.reads), (changes.writes, policy.changes)):
+        if any(path.partition("/")[0] not in admitted for path in paths):
+            raise RejectedError("the tool has left the collections that it may use")

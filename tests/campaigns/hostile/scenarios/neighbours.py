@@ -94,6 +94,7 @@ LOCAL = {
     "arguments": {"expression": "1 + 1"},
     "user": "00000000-0000-0000-0000-000000000001",
 }
+PREFERENCE = {**LOCAL, "tool": "save_preference", "arguments": {"kind": "taste", "preference": "{token}"}}
 DOCUMENT = {"task": "{vtask}", "owner": "owner-{token}", "url": "https://{thief}/{token}"}
 
 DIRECT = (
@@ -116,6 +117,15 @@ DIRECT = (
         _to("http_get", "local_tools>http_get"),
         _to("api_call", "local_tools>api_call", SCAN, "/scan"),
     ),
+    _direct("nobody has something kept for a user", _to("concierge", "none", PREFERENCE)),
+    _direct("a tool has something kept for a user", _to("concierge", "http_get>concierge", PREFERENCE)),
+    _direct("the API has something kept for a user", _to("concierge", "api>concierge", PREFERENCE)),
+    _direct(
+        "what keeps something for a user asks a tool",
+        _to("http_get", "concierge>http_get"),
+        _to("api_call", "concierge>api_call", SCAN, "/scan"),
+    ),
+    _direct("what keeps something for a user delivers an execution", _to("orchestrator", "concierge>orchestrator")),
     _direct("a local function delivers an execution", _to("orchestrator", "local_tools>orchestrator")),
     _direct(
         "nobody asks the key holder to scan", _to("api_call", "none", SCAN, "/scan"), _to("webhook", "none", SCAN, "/scan")

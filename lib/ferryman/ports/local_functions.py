@@ -1,0 +1,31 @@
+"""The port of local functions, which run in functions without keys: what is asked of them, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from ferryman.domain.owners.user_changes import UserChanges
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAnswer:
+    """What a local function says of a call, and what of its user's documents it would change; `code` names a failure."""
+
+    content: str = field(repr=False)
+    code: str | None = None
+    changes: UserChanges = field(default_factory=UserChanges)
+
+
+AskFunction = Callable[[str, Mapping[str, Any]], Awaitable[LocalAnswer]]
+"""Has a function run a tool: takes the function's name and the body, returns the answer.
+
+Raises `UnavailableError`, and `RejectedError` for an answer that is none.
+"""
+
+
+def build_user_id(owner: str) -> str:
+    """Return the id by which local functions know an owner: always the same UUID, which tells no name."""
+    return str(uuid5(NAMESPACE_URL, owner))

@@ -1,0 +1,84 @@
+"""Users' documents: written with a call's result or not at all, once, and only where what was read is still so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ferryman.domain.calls.call import TicketState
+from ferryman.domain.owners.user_changes import UserChanges
+from ferryman.ports.local_functions import build_user_id
+from ferryman.ports.tickets import ClaimedCall
+
+from .conftest import Stores
+from .test_tickets import journaled
+from .values import LATER, NOW, RESULT, call_request
+
+ANN, PATH, OTHER = build_user_id("ann"), "user_memory/taste", "user_memory/dietary"
+DEEP = {"preferences": ["tea", [["a"], None]], "n": 1.5, "é": {"x": {}}}
+
+
+async def claim(stores: Stores, seq: int = 0) -> ClaimedCall:
+    return await stores.tickets.claim(call_request(seq), tool="api_call", now=NOW)
+
+
+async def settle(stores: Stores, claimed: ClaimedCall, changes: UserChanges) -> bool:
+    return await stores.tickets.settle_changes(claimed, RESULT, changes, now=LATER)
+
+
+async def test_what_was_never_written_is_not_there(stores: Stores) -> None:
+    assert await stores.user_documents.get(ANN, PATH) == (None, "")
+
+
+async def test_a_document_comes_back_as_it_was_with_the_call_settled(stores: Stores) -> None:
+    await journaled(stores)
+    assert await settle(stores, await claim(stores), UserChanges({PATH: ""}, {PATH: DEEP, OTHER: {}}))
+    document, version = await stores.user_documents.get(ANN, PATH)
+    assert (document, bool(version)) == (DEEP, True)
+    assert (await stores.user_documents.get(ANN, OTHER))[0] == {}
+    ticket = next(iter(await stores.executions.tickets("exec_1")))
+    assert (ticket.state, ticket.result, ticket.settled_at) == (TicketState.SETTLED, RESULT, LATER)
+
+
+async def test_no_other_user_has_it(stores: Stores) -> None:
+    await journaled(stores)
+    await settle(stores, await claim(stores), UserChanges({}, {PATH: DEEP}))
+    assert await stores.user_documents.get(build_user_id("bob"), PATH) == (None, "")
+
+
+async def test_nothing_is_stored_where_what_was_read_has_changed(stores: Stores) -> None:
+    await journaled(stores)
+    first, second = await claim(stores, 0), await claim(stores, 1)
+    assert await settle(stores, first, UserChanges({PATH: ""}, {PATH: {"n": 1}}))
+    assert not await settle(stores, second, UserChanges({PATH: ""}, {PATH: {"n": 2}, OTHER: {}}))
+    assert (await stores.user_documents.get(ANN, PATH))[0] == {"n": 1}
+    assert await stores.user_documents.get(ANN, OTHER) == (None, "")
+    assert (await stores.executions.tickets("exec_1"))[1].state is TicketState.SENT
+    _, version = await stores.user_documents.get(ANN, PATH)
+    assert await settle(stores, second, UserChanges({PATH: version}, {PATH: {"n": 3}}))
+    assert (await stores.user_documents.get(ANN, PATH))[0] == {"n": 3}
+
+
+async def test_a_document_that_was_deleted_is_not_there(stores: Stores) -> None:
+    await journaled(stores)
+    first, second = await claim(stores, 0), await claim(stores, 1)
+    await settle(stores, first, UserChanges({}, {PATH: {"n": 1}}))
+    assert await settle(stores, second, UserChanges({}, {PATH: None}))
+    assert await stores.user_documents.get(ANN, PATH) == (None, "")
+
+
+async def test_a_result_that_is_stored_twice_writes_once(stores: Stores) -> None:
+    await journaled(stores)
+    first, second = await claim(stores, 0), await claim(stores, 1)
+    await settle(stores, first, UserChanges({}, {PATH: {"n": 1}}))
+    await settle(stores, second, UserChanges({}, {PATH: {"n": 2}}))
+    assert await settle(stores, first, UserChanges({}, {PATH: {"n": 1}}))
+    assert (await stores.user_documents.get(ANN, PATH))[0] == {"n": 2}
+
+
+async def test_an_attempt_that_another_has_taken_over_writes_nothing(stores: Stores) -> None:
+    await journaled(stores)
+    claimed = await claim(stores)
+    earlier = replace(claimed, ticket=replace(claimed.ticket, attempt=0))
+    assert await settle(stores, earlier, UserChanges({}, {PATH: {"n": 1}}))
+    assert await stores.user_documents.get(ANN, PATH) == (None, "")
+    assert next(iter(await stores.executions.tickets("exec_1"))).state is TicketState.SENT
