@@ -119,6 +119,7 @@ def test_a_call_is_written_without_its_sealed_arguments_and_its_epoch() -> None:
         "state": "settled",
         "attempt": 1,
         "in_doubt": False,
+        "label": {"integrity": "trusted", "confidentiality": "owner", "sources": [], "more": False},
         "created_at": "2026-11-21T12:00:00Z",
         "sent_at": "2026-11-21T12:00:00Z",
         "deadline": "2026-11-21T12:00:01.000020Z",

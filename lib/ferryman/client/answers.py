@@ -31,6 +31,7 @@ class CallJson(TypedDict):
     state: Literal["intended", "sent", "settled"]
     attempt: int
     in_doubt: bool
+    label: FlowLabelJson
     created_at: str
     sent_at: str | None
     deadline: str | None
@@ -125,6 +126,15 @@ class ExecutionJson(TypedDict):
     input: str | None
     tool_calls: list[ResultRowJson]
     output: str | None
+
+
+class FlowLabelJson(TypedDict):
+    """How far a value may be trusted, who may read it, and from where it was read; `more` tells that there is more."""
+
+    integrity: Literal["trusted", "untrusted"]
+    confidentiality: Literal["public", "owner", "credential"]
+    sources: list[SourceJson]
+    more: bool
 
 
 class HaltJson(TypedDict):
@@ -245,6 +255,7 @@ class PartJson(TypedDict):
     size_bytes: int | None
     sha256: str | None
     file: str | None
+    label: FlowLabelJson
 
 
 class PlanJson(TypedDict):
@@ -307,6 +318,15 @@ class ScheduleJson(TypedDict):
     cron: str | None
     at: str | None
     after_s: int | None
+
+
+class SourceJson(TypedDict):
+    """Where a value was read: the tool, the call's `seq`, and the URL without its query and the credential that it used."""
+
+    tool: str
+    call: int
+    url: str | None
+    credential: str | None
 
 
 class StatementJson(TypedDict):

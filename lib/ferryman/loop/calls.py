@@ -10,10 +10,10 @@ from ferryman.domain.calls.call import (
     Ticket,
     TicketState,
     ToolCallResult,
-    describe_parts,
     is_outcome_unknown,
     truncate_names,
 )
+from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.rate import check_repeats, digest_call
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.calls.sub_calls import SubCalls
@@ -140,8 +140,9 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
         if run.execution.credits_used + tool.policy.fee > run.opening.max_credits:
             raise CallRefusedError(refusal.NO_CREDITS)
 
+    pending = replace(ticket, label=run.label_arguments(ticket))
     try:
-        outcome = await deps.registry.execute(ticket, execution=run.execution, admit=admit)
+        outcome = await deps.registry.execute(pending, execution=run.execution, admit=admit)
         if isinstance(outcome, SubCalls) and not sub_calls.has_room(run, outcome):
             outcome = replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refusal.TOO_MANY_SUB_CALLS))
     except StaleError:
@@ -153,9 +154,9 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
         if not again and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts:
             # as the journal has it, so that every delivery and every replay counts the same
             run.execution = replace(run.execution, rate=run.execution.rate.count(outcome.sent_at))
-        return outcome
+        return replace(outcome, label=ticket.label)
     assert outcome.result is not None, "a call that is not on its way has a result"
-    result = _add_request_fields(outcome.result, ticket)
+    result = _add_request_fields(outcome.result, pending)
     # at the time of the decision, which the result may tell of
     return await deps.executions.settle(run.execution, ticket.seq, result, now=decided_at or deps.clock.now())
 
@@ -197,4 +198,4 @@ def _add_request_fields(result: ToolCallResult, ticket: Ticket) -> ToolCallResul
         method=method.upper() if isinstance(method, str) else None,
         credential_used=credential if has_credential else None,
     )
-    return describe_parts(truncate_names(named))
+    return label_result(truncate_names(named), find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)

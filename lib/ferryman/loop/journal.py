@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from ferryman.catalog.tools import FINDERS, find_tool, get_fee
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
+from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
 from ferryman.domain.calls.sub_calls import order_calls
@@ -17,6 +18,7 @@ from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory
+from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,6 +32,7 @@ class Run:
     `is_reserved` tells that the last commit has reserved the next model call, which was not made yet: in the store it counts as
     made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
     which repeats are found; one that was refused for a limit was not made. `searches` counts the calls that searched for tools.
+    `label` is that of everything that the model has read so far; its sources are the calls before.
     """
 
     execution: Execution
@@ -46,6 +49,7 @@ class Run:
     next_call: int = 0
     searches: int = 0
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
+    label: FlowLabel = OWNED
 
     def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
         """Take over the execution as a turn's commit stored it; `credits_held` are those that the turn's calls may cost."""
@@ -101,7 +105,13 @@ class Run:
         message, definitions = build_results(answers, finders=FINDERS, listed=self.history.tools, enabled=enabled)
         self.history.append(message)
         self.history.add_tools(definitions)
+        self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results))))
         self.results = []
+
+    def label_arguments(self, ticket: Ticket) -> FlowLabel:
+        """Return the label of what a pending call is executed with: its arguments, and the results of its sub-calls so far."""
+        answers = (label_ticket(result) for result in self.results if result.parent == ticket.seq)
+        return drop_sources(join((ticket.label, *answers)))
 
     def count_rate_refusals(self) -> int:
         """Return how many calls of this turn were refused for a limit of the plan."""

@@ -16,6 +16,7 @@ from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block, extract_calls
+from ferryman.domain.labels.label import FlowLabel
 from ferryman.domain.records.event import NUMBERS_PER_CALL
 from ferryman.loop import money, receipts
 from ferryman.loop.dependencies import LoopDependencies
@@ -41,7 +42,15 @@ async def plan(deps: LoopDependencies, run: Run, parent: Ticket, requested: SubC
     assert len(redacted) == len(requested.calls), "a scan leaves every call in its place"
     now = deps.clock.now()
     tickets = build_tickets(
-        deps, run.execution, requested.calls, redacted, step=parent.step, first=run.next_call, parent=parent.seq, now=now
+        deps,
+        run.execution,
+        requested.calls,
+        redacted,
+        step=parent.step,
+        first=run.next_call,
+        label=run.label_arguments(parent),
+        now=now,
+        parent=parent.seq,
     )
     planned = replace(
         run.execution,
@@ -69,6 +78,7 @@ def build_tickets(
     *,
     step: int,
     first: int,
+    label: FlowLabel,
     now: datetime,
     parent: int | None = None,
 ) -> tuple[Ticket, ...]:
@@ -89,6 +99,7 @@ def build_tickets(
             epoch=execution.epoch,
             created_at=now,
             parent=parent,
+            label=label,
         )
         for seq, (call, redacted_call) in enumerate(routed, first)
     )

@@ -77,7 +77,16 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
         slice=run.execution.slice,
         prompt_digest=run.history.digest(),
     )
-    tickets = build_tickets(deps, run.execution, calls, extract_calls(content), step=number, first=step.first_call, now=now)
+    tickets = build_tickets(
+        deps,
+        run.execution,
+        calls,
+        extract_calls(content),
+        step=number,
+        first=step.first_call,
+        label=run.label,
+        now=now,
+    )
     counted = replace(
         run.execution,
         iterations=min(number, run.opening.max_iterations),

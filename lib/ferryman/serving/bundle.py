@@ -21,6 +21,7 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.message import canonicalize_prompt, digest_prompt
 from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.labels.label import FlowLabel, Source
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
 from ferryman.replay import ReplayResult
@@ -150,6 +151,7 @@ def _record(response: shapes.RecordResponse) -> Record:
                 call=part.id,
                 arguments=b"",
                 display_arguments=part.arguments,
+                label=_label(part.label),
                 epoch=0,
                 result=None if part.result is None else _result(part.result),
             )
@@ -163,7 +165,11 @@ def _record(response: shapes.RecordResponse) -> Record:
 
 
 def _result(response: call.Result) -> ToolCallResult:
-    return _same(ToolCallResult, response, parts=tuple(_same(Part, part) for part in response.parts))
+    return _same(ToolCallResult, response, parts=tuple(_same(Part, part, label=_label(part.label)) for part in response.parts))
+
+
+def _label(response: call.FlowLabelResponse) -> FlowLabel:
+    return _same(FlowLabel, response, sources=tuple(_same(Source, source) for source in response.sources))
 
 
 def _policy(response: shapes.PolicyResponse) -> ExecutionPolicy:

@@ -19,10 +19,10 @@ from ferryman.domain.calls.call import (
     Ticket,
     TicketState,
     ToolCallResult,
-    describe_parts,
     is_outcome_unknown,
     truncate_names,
 )
+from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
@@ -118,7 +118,8 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             raise
     if claimed_call.again and result.blocked and _is_unknown(doubted := _refuse(ticket, refusal.IN_DOUBT)):
         result = doubted  # it was not sent now, but it may have been before
-    result, in_doubt = describe_parts(truncate_names(result)), _is_unknown(result) and not unsent
+    result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent
+    result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
     now = deps.clock.now()

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.campaigns.hostile.evidence import Evidence
 from tests.campaigns.hostile.exposures import find_exposures
+from tests.campaigns.hostile.labels import find_claims
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.reading import find_misdescribed, find_misreadings
 from tests.campaigns.hostile.scenario import BEARER, HEADER, PARAM, PUBLIC
@@ -57,6 +58,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *_judge_storage(run),
             *_judge_acts(run),
             *_judge_greed(run),
+            *find_claims(run),
         ]
         missed[credited[run.token]] += [*find_absences(run, seen_by[run.token]), *_find_unused_acts(run)]
     return Verdict(got=_deduplicate(findings), missed=_deduplicate(missed))

@@ -16,6 +16,7 @@ from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TRUNCATED, Ticket, Tic
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.suggestion import SUGGESTIONS
 from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.labels.label import OWNED, READ, Source
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
@@ -143,7 +144,15 @@ async def test_the_code_of_a_failure_is_one_that_is_known(caller: Caller, code: 
 async def test_the_result_is_one_text(caller: Caller) -> None:
     settled = await caller.execute()
     assert settled.result is not None
-    assert settled.result.parts == (Part(kind=PartKind.TEXT, start=0, end=2),)
+    label = replace(OWNED, sources=(Source(tool="calculator", call=0),))
+    assert settled.result.parts == (Part(kind=PartKind.TEXT, start=0, end=2, label=label),)
+
+
+async def test_the_result_is_as_untrusted_as_what_the_call_was_asked_with(caller: Caller) -> None:
+    caller.memory.tickets["e"][0] = replace(caller.ticket, label=READ)
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert settled.result.parts[0].label.integrity is READ.integrity
 
 
 def keep(caller: Caller, changes: UserChanges) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
+from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import STORED_NAME
 from ferryman.domain.tools.tool import Repeatable, ToolPolicy
@@ -108,7 +109,8 @@ class Ticket:
     `seq` of the call that asked for this one, None for a call that the model asked for itself (`sub_calls`). `arguments` are as
     they were asked for, sealed to the key holders; `display_arguments` are the same, scanned and redacted. `attempt` counts
     the claims; `in_doubt` tells that the call was sent and its outcome is unknown. `called_as` is the name that was called,
-    where that is a tool whose calls `tool` executes (tools/routed): `arguments` are those of `tool` then.
+    where that is a tool whose calls `tool` executes (tools/routed): `arguments` are those of `tool` then. `label` is that of
+    the arguments: of all that was read before they were written. Its sources are the calls before, and are not repeated here.
     """
 
     seq: int
@@ -128,6 +130,7 @@ class Ticket:
     settled_at: datetime | None = None
     result: ToolCallResult | None = None
     parent: int | None = None
+    label: FlowLabel = OWNED
 
 
 def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ferryman.domain.labels.label import READ, FlowLabel
+
 
 class PartKind(StrEnum):
     """What the characters of a part are."""
@@ -24,7 +26,7 @@ class Part:
 
     A result's tool says its parts, and nothing within their characters does. `media_type` is that of a file or of a response,
     as its host declared it. `size_bytes` and `sha256` (hex) are those of the file or of the binary body; None where they are
-    not known, or could help to guess a secret.
+    not known, or could help to guess a secret. `label` is set when the call settles (`labelling`), whatever it was.
     """
 
     kind: PartKind
@@ -34,3 +36,4 @@ class Part:
     size_bytes: int | None = None
     sha256: str | None = None
     file: str | None = None
+    label: FlowLabel = READ

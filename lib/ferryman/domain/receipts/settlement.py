@@ -9,6 +9,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
+from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity, Source
 
 _TIMES = ("sent_at", "deadline", "settled_at")
 
@@ -34,8 +35,18 @@ def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
 
 
 def _read_result(fields: Mapping[str, Any]) -> ToolCallResult:
-    parts = tuple(Part(**{**part, "kind": PartKind(part["kind"])}) for part in fields["parts"])
+    parts = tuple(
+        Part(**{**part, "kind": PartKind(part["kind"]), "label": _read_label(part["label"])}) for part in fields["parts"]
+    )
     return ToolCallResult(**{**fields, "parts": parts})
+
+
+def _read_label(fields: Mapping[str, Any]) -> FlowLabel:
+    levels = {
+        "integrity": Integrity(fields["integrity"]),
+        "confidentiality": Confidentiality(fields["confidentiality"]),
+    }
+    return FlowLabel(**{**fields, **levels, "sources": tuple(Source(**source) for source in fields["sources"])})
 
 
 def _parse_time(text: str | None) -> datetime | None:

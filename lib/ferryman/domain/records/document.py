@@ -34,7 +34,7 @@ _PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
 _CALL = (
-    *("seq", "parent", "tool", "called_as", "state", "attempt", "in_doubt"),
+    *("seq", "parent", "tool", "called_as", "state", "attempt", "in_doubt", "label"),
     *("created_at", "sent_at", "deadline", "settled_at"),
 )
 

@@ -6,10 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.found_tools import Definition, build_results
 from ferryman.domain.executions.message import Message
+from ferryman.domain.labels.label import OWNED, FlowLabel, join
 from ferryman.domain.records.event import Event, derive_events
 
 
@@ -27,6 +29,11 @@ class Record:
     def events(self) -> tuple[Event, ...]:
         """The events that a watcher received."""
         return tuple(derive_events(self.execution, self.steps, {ticket.seq: ticket for ticket in self.tickets}))
+
+    def join_labels(self, step: Step) -> FlowLabel:
+        """Return the label of everything that the model had read before `step`: of the owner's prompt, and of every result."""
+        earlier = (ticket for ticket in self.tickets if ticket.step < step.number)
+        return join((OWNED, *(label_ticket(ticket) for ticket in earlier)))
 
     def build_prompt(self, step: Step, *, finders: Collection[str]) -> tuple[list[Definition], list[Message]]:
         """Return the tools and the messages that the model read before `step`, rebuilt from the record alone.

@@ -54,9 +54,11 @@ _ROW = {
     **{"content": '<tool_response id="1f0c">{"bitcoin":{"eur":81234}}</tool_response>', "response_size_bytes": 25},
     **{"latency_ms": 131.5, "blocked": False, "block_reason": None, "ok": True, "code": None, "suggestion": None},
 }
+_LABEL = {"integrity": "trusted", "confidentiality": "owner", "sources": [], "more": False}
+_SOURCE = {"tool": "api_call", "call": 0, "url": URL, "credential": "COINGECKO_API_KEY"}
 _PART = {
     **{"kind": "json", "start": 25, "end": 50, "media_type": "application/json", "size_bytes": None},
-    **{"sha256": None, "file": None},
+    **{"sha256": None, "file": None, "label": {**_LABEL, "integrity": "untrusted", "sources": [_SOURCE]}},
 }
 _RESULT = {**_ROW, "parts": [_PART]}
 _RECORD = {**_ENDED, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_ROW]}
@@ -64,7 +66,7 @@ _CALL = {
     **{"seq": 0, "parent": None, "iteration": 1, "id": "toolu_01", "tool": "api_call", "state": "settled", "attempt": 1},
     **{"called_as": None, "in_doubt": False},
     **{"arguments": {"method": "GET", "url": URL, "credential": "COINGECKO_API_KEY"}, "created_at": AT, "sent_at": AT},
-    **{"deadline": LATER, "settled_at": AT, "result": _RESULT},
+    **{"deadline": LATER, "settled_at": AT, "result": _RESULT, "label": _LABEL},
 }
 _OPENING = {
     **{"model": "scripted/hello", "system": "", "prompt": "Tell the price of bitcoin in euros.", "tools": []},

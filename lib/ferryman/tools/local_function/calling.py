@@ -18,9 +18,9 @@ from ferryman.domain.calls.call import (
     Ticket,
     TicketState,
     ToolCallResult,
-    describe_parts,
     limit_result,
 )
+from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.suggestion import FUNCTION_FAILED, SUGGESTIONS
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.user_changes import UserChanges
@@ -62,6 +62,7 @@ class LocalFunctionCalls:
                 if not claimed.again:
                     await self.tickets.release(claimed)
                 raise
+            result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
             now = self.clock.now()
             if await self._settle(claimed, result, changes, now):
                 return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
@@ -78,7 +79,7 @@ class LocalFunctionCalls:
 
     async def _run(self, claimed: ClaimedCall, execution: Execution) -> tuple[ToolCallResult, UserChanges]:
         ticket = claimed.ticket
-        fault = describe_parts(ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR))
+        fault = ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
         if ticket.attempt > CALL_ATTEMPTS_MAX:
             return fault, UserChanges()
         body = {
@@ -103,7 +104,7 @@ class LocalFunctionCalls:
         suggestion = None if code is None else SUGGESTIONS[code]
         result = ToolCallResult(tool=ticket.tool, content=text, ok=code is None, code=code, suggestion=suggestion)
         result = replace(result, response_size_bytes=len(answer.content.encode()), latency_ms=latency_ms)
-        return describe_parts(result), changes if code is None else UserChanges()
+        return result, changes if code is None else UserChanges()
 
     async def _scan(self, execution: Execution, answer: LocalAnswer) -> tuple[str, UserChanges]:
         """Return the content and the changes as they may be stored: with every credential of the task redacted.

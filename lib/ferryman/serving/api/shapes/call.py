@@ -7,8 +7,27 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.calls.part import PartKind
+from ferryman.domain.labels.label import Confidentiality, Integrity
 from ferryman.domain.records import document
 from ferryman.serving.api.shapes.shape import ListPage, ResponseShape
+
+
+class SourceResponse(ResponseShape):
+    """Where a value was read: the tool, the call's `seq`, and the URL without its query and the credential that it used."""
+
+    tool: str
+    call: int
+    url: str | None
+    credential: str | None
+
+
+class FlowLabelResponse(ResponseShape):
+    """How far a value may be trusted, who may read it, and from where it was read; `more` tells that there is more."""
+
+    integrity: Integrity
+    confidentiality: Confidentiality
+    sources: tuple[SourceResponse, ...]
+    more: bool
 
 
 class PartResponse(ResponseShape):
@@ -26,6 +45,7 @@ class PartResponse(ResponseShape):
     size_bytes: int | None
     sha256: str | None
     file: str | None
+    label: FlowLabelResponse
 
 
 class ResultRow(ResponseShape):
@@ -73,6 +93,7 @@ class CallResponse(ResponseShape):
     state: TicketState
     attempt: int
     in_doubt: bool
+    label: FlowLabelResponse
     created_at: datetime
     sent_at: datetime | None
     deadline: datetime | None
