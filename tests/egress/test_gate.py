@@ -299,6 +299,7 @@ async def test_a_tool_s_own_limit_of_its_result_is_kept_within_the_frame(
     harness: GateHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change_tool(monkeypatch, result_characters_max=10)
+    on_loop.forget_pauses()  # a worker does not know what was changed
     async with harness.serve("api.news.test", reply(b"0123456789abc")):
         result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert result.content.endswith(">0123456789... (truncated)</tool_response>")
