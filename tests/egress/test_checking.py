@@ -14,6 +14,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.egress import checking
 from ferryman.egress.body import ResponseBody
 from ferryman.stack import functions
+from tests.budgets import SHIPPED_TEXT
 from tests.egress.plants import VALUES, credential
 
 VALUE = VALUES["prefixed"]
@@ -38,7 +39,7 @@ async def test_a_text_of_the_system_is_framed_by_a_name_that_is_new_each_time() 
 
 
 def test_the_first_worker_has_longer_to_start_than_a_text_may_take_and_less_than_who_waits_for_it() -> None:
-    assert 5 * offload.TEXT.wall_s < checking.WARMING.wall_s < functions.WARM_S
+    assert 5 * SHIPPED_TEXT.wall_s < checking.WARMING.wall_s < functions.WARM_S
 
 
 async def test_brotli_that_takes_more_than_its_budget_is_a_failed_request() -> None:
