@@ -19,6 +19,7 @@ from ferryman.domain.credentials.credential import AuthType, Credential
 from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.egress import on_loop
 from ferryman.egress.checks import prepare_request
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import GateHarness, reply
