@@ -25,6 +25,7 @@ _SENTENCE = re.compile(
     r"Error: [ -~]{1,1200}|No other tool of this task fits that\. Say in other words what a tool is to do, or name it\."
     r"|Nothing new: [A-Za-z0-9_, -]{1,400} can be called already\."
     r"|Saved\. Preferences of this kind: [0-9]{1,2}\."
+    r'|\{"error": "(?:[ !#-\[\]-~]|\\["\\]){1,1200}", "code": "[A-Z_]{1,40}", "suggestion": (?:null|"[ !#-\[\]-~]{1,400}")\}'
 )
 _IMITATION = re.compile(r"tool[\W_]{0,3}response")
 _ROLE = re.compile(r"(?m)^[\s>*#_=|~({\[<-]*(?:human|assistant|system|user|developer)[*_`)}\]>]{0,3}\s*:")
