@@ -99,7 +99,7 @@ async def test_a_credential_is_read_from_stdin_and_never_shown(ferryman: Shell) 
 async def test_a_refused_field_is_named_and_the_exit_code_is_5(ferryman: Shell) -> None:
     created = await ferryman("task", "create", "--name", "x", "--model", "scripted/x", "--prompt", "Do.", "--tool", "shell")
     assert created.code == 5
-    assert "tools.0: is not a known tool" in created.err
+    assert "tools.0: is not implemented" in created.err
 
 
 async def test_a_failed_execution_exits_with_3(ferryman: Shell) -> None:

@@ -52,12 +52,12 @@ def read_triggers(document: Mapping[str, Any], known: Collection[str]) -> tuple[
     return core, tuple(rows)
 
 
-def compile_keyword(keyword: str) -> re.Pattern[str]:
-    """Return the pattern of a keyword: whole words, in any case, the last one also in its simple plural (S3-104)."""
+def write_pattern(keyword: str) -> str:
+    """Return the regular expression of a keyword: whole words, in any case, the last one also in its simple plural (S3-104)."""
     *before, last = (re.escape(word) for word in keyword.split())
     plural = f"{last[:-1]}(?:y|ies)" if last.endswith("y") else f"{last}(?:s|es)?"
     words = r"\s+".join([*before, plural])
-    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+    return rf"(?<!\w){words}(?!\w)"
 
 
 CORE, ROWS = read_triggers(load_file("tool_triggers.json"), LISTED)
@@ -66,7 +66,7 @@ CORE, ROWS = read_triggers(load_file("tool_triggers.json"), LISTED)
 TRIGGERED = frozenset(name for row in ROWS for names in (row.tools, *row.further.values()) for name in names)
 """The tools that only a keyword loads."""
 
-_PATTERNS = {keyword: compile_keyword(keyword) for row in ROWS for keyword in row.keywords}
+_PATTERNS = {keyword: re.compile(write_pattern(keyword), re.IGNORECASE) for row in ROWS for keyword in row.keywords}
 
 
 def match_triggers(text: str) -> frozenset[str]:

@@ -20,7 +20,9 @@ def find_claims(run: ScenarioRun) -> Iterable[str]:
             sources = [(source["tool"], source["call"]) for source in label["sources"]]
             if label["integrity"] != "untrusted" or label["confidentiality"] == "public":
                 yield f"the answer of call {call['seq']} is labelled {label['integrity']} and {label['confidentiality']}"
-            if sources != [(call["tool"], call["seq"])] or "?" in str(label["sources"][0]["url"]):
+            # a declared tool that was called by its name says so itself
+            named = (call["arguments"] or {}).get("toolName") if call["tool"] == "call_custom_tool" else None
+            if sources != [(named or call["tool"], call["seq"])] or "?" in str(label["sources"][0]["url"]):
                 yield f"the answer of call {call['seq']} is said to come from {label['sources']}"
             if part["kind"] == "file" or part["file"] is not None:
                 yield f"the answer of call {call['seq']} is stored as the file {part['file']}"
