@@ -5,7 +5,6 @@ Of scripts without spaces between words, or with many endings, the beginnings of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 _WORDS: Mapping[str, str] = {
@@ -59,11 +58,19 @@ _WORDS: Mapping[str, str] = {
 }
 
 _ENGLISH = {word: english for english, words in _WORDS.items() for word in words.split()}
-_FOREIGN = re.compile("|".join(map(re.escape, sorted(_ENGLISH, key=lambda word: (-len(word), word)))))
+_FIRST = {word[0] for word in _ENGLISH}
+_BY_FIRST = {first: sorted((word for word in _ENGLISH if word[0] == first), key=len, reverse=True) for first in _FIRST}
 
 
 def translate_words(text: str) -> str:
     """Return the English words for what `text` says in other scripts, in its order, with spaces; "" where it has none."""
     if text.isascii():
         return ""
-    return " ".join(dict.fromkeys(_ENGLISH[match.group()] for match in _FOREIGN.finditer(text.casefold())))
+    text, english, end = text.casefold(), dict[str, None](), 0
+    for start, first in enumerate(text):
+        if start < end:
+            continue  # part of the word before, the longest of those that begin there
+        word = next((word for word in _BY_FIRST.get(first, ()) if text.startswith(word, start)), None)
+        if word is not None:
+            english[_ENGLISH[word]], end = None, start + len(word)
+    return " ".join(english)

@@ -73,3 +73,11 @@ async def test_a_user_that_the_model_names_is_not_believed() -> None:
     content, changes = await save(build_memory("tea"), kind="taste", preference="rye", user_id="another", db="another")
     assert content == "Saved. Preferences of this kind: 2."
     assert list(changes.writes) == ["user_memory/taste"]
+
+
+async def test_fewer_are_kept_where_they_do_not_fit_into_one_document() -> None:
+    known = [f"{number:02d}{'茶' * 998}" for number in range(10)]
+    content, changes = await save(build_memory(*known), kind="taste", preference="新" * 1_000)
+    document = changes.writes["user_memory/taste"]
+    assert document is not None
+    assert (content, document["preferences"][-2:]) == ("Saved. Preferences of this kind: 10.", [known[-1], "新" * 1_000])

@@ -17,7 +17,7 @@ from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.suggestion import SUGGESTIONS
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.labels.label import OWNED, READ, Source
-from ferryman.domain.owners.user_changes import UserChanges
+from ferryman.domain.owners.user_changes import DOCUMENT_BYTES_MAX, UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.memory import Memory
@@ -181,6 +181,13 @@ async def test_what_is_written_is_scanned_before_it_rests(caller: Caller) -> Non
     await caller.execute()
     document, _ = caller.memory.user_documents[USER, PATH]
     assert document == {"preferences": ["[redacted:KEY]"], "deep": [{"[redacted:KEY]": 1}]}
+
+
+async def test_a_document_that_is_too_long_without_its_credentials_is_not_written(caller: Caller) -> None:
+    keep(caller, UserChanges({}, {PATH: {"a": "KEYKEYKEY" * (DOCUMENT_BYTES_MAX // 10)}}))
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert (settled.result.block_reason, caller.memory.user_documents) == ("internal_fault", {})
 
 
 async def test_a_path_that_holds_a_credential_is_not_written(caller: Caller) -> None:

@@ -75,6 +75,11 @@ def test_an_argument_that_no_tool_has_is_passed_on_and_so_refused_by_the_tool() 
     assert convert(timeout=5)[1] == {"url": URL, "timeout": 5}
 
 
+def test_arguments_that_were_left_out_of_the_record_choose_no_route() -> None:
+    with pytest.raises(CallRefusedError, match="'url' field required for http_request"):
+        choose_route({"redacted": "[redacted:KEY]"})
+
+
 def test_what_is_null_is_not_there() -> None:
     assert convert(method="GET", headers=None, query=None, body=None) == ("http_get", {"url": URL})
 

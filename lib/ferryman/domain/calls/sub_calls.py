@@ -18,6 +18,10 @@ class SubCalls:
 
     calls: tuple[ToolCall, ...]
 
+    def __post_init__(self) -> None:
+        """Hold that there is a call: one that asks for none has to be answered."""
+        assert self.calls, "a call that asks for none is answered"
+
 
 def walk_calls(tickets: Iterable[Ticket]) -> Iterator[tuple[Ticket, bool]]:
     """Yield the calls of one turn as they happen, each twice: with False where it begins, with True where it ends.

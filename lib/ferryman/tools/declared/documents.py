@@ -82,7 +82,12 @@ class OpenApiFetcher:
                 raise build_input_error("url", f"refers to more than {DOCUMENTS_MAX} documents")
             for url in missing:
                 limited = replace(call, within_s=until - time.monotonic(), body_max=bytes_left)
-                documents[url] = await self._fetch_one(url, tool, limited)
+                try:
+                    documents[url] = await self._fetch_one(url, tool, limited)
+                except CallRefusedError as refused:
+                    # what was read before was sent for, and its words are in the reason
+                    is_blocked = refused.refusal.blocked and not documents
+                    raise CallRefusedError(replace(refused.refusal, blocked=is_blocked)) from None
                 bytes_left -= len(documents[url])
             missing = await run_document_worker(call.execution.owner, "url", find_missing_documents, documents, root)
         return FetchedDocuments(root=root, texts=documents)

@@ -23,7 +23,7 @@ from ferryman.domain.calls.call import (
 from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.suggestion import FUNCTION_FAILED, SUGGESTIONS
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.owners.user_changes import UserChanges
+from ferryman.domain.owners.user_changes import UserChanges, UserChangesError
 from ferryman.domain.tools.tool import ToolPolicy
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -109,7 +109,7 @@ class LocalFunctionCalls:
     async def _scan(self, execution: Execution, answer: LocalAnswer) -> tuple[str, UserChanges]:
         """Return the content and the changes as they may be stored: with every credential of the task redacted.
 
-        Raise `RejectedError` where one is in a path, which cannot be written otherwise.
+        Raise `RejectedError` where one is in a path, or where the documents cannot be written without it.
         """
         content, changes, policy = answer.content[:SCANNED_CHARACTERS_MAX], answer.changes, execution.policy
         if policy is not None and not holds_secrets(policy):
@@ -120,9 +120,12 @@ class LocalFunctionCalls:
         ]
         text, *blocks = await self.scanner.scan(execution, [{"type": "text", "text": content}, *written])
         inputs = [block["input"] for block in blocks]
-        if [row.get("path") for row in inputs] != list(changes.writes):
-            raise RejectedError("the path of a document holds a credential")
-        return str(text["text"]), UserChanges(changes.reads, {row["path"]: row["document"] for row in inputs})
+        if [row.get("path") for row in inputs] != list(changes.writes) or any("document" not in row for row in inputs):
+            raise RejectedError("a document cannot be written without a credential that it holds")
+        try:
+            return str(text["text"]), UserChanges(changes.reads, {row["path"]: row["document"] for row in inputs})
+        except UserChangesError as error:  # a document is longer without its credentials
+            raise RejectedError(str(error)) from None
 
 
 def check_collections(policy: ToolPolicy, changes: UserChanges) -> None:

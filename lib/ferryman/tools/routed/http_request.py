@@ -27,6 +27,9 @@ RENAMED = {"query": "query_params"}
 def choose_route(arguments: Mapping[str, Any]) -> CallRoute:
     """Return the route of a call. Raise `CallRefusedError` for a method that no tool has, or a body that none sends."""
     present = {name: value for name, value in arguments.items() if value is not None}
+    if not isinstance(present.get("url"), str):
+        # also where the record has none of the arguments, since a credential was in them: no route can be chosen by it
+        raise CallRefusedError(refusal.refuse_missing_argument(TOOL.name, "url"))
     method = parse_method(TOOL, {"method": Method.GET.value, **present}, METHODS)
     if "body" in present and method not in WITH_BODY:
         # not left out in silence: no request goes out that differs from the one that was asked for
