@@ -57,6 +57,7 @@ def test_a_shell_completes_commands_their_subcommands_options_and_choices() -> N
     assert complete("bash", "ferryman task in") == ["init"]
     assert complete("bash", "ferryman task create --webhook-m") == ["--webhook-match"]
     assert complete("bash", "ferryman task create --webhook-match ") == ["host", "url"]
+    assert complete("bash", "ferryman task create --tool-loading ") == ["all", "context-aware"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -87,6 +87,12 @@ async def test_a_task_comes_from_a_file_on_stdin(ferryman: Shell) -> None:
     assert (created.code, created.json["name"]) == (0, "from a file")
 
 
+async def test_an_option_says_which_tools_the_model_is_shown(ferryman: Shell) -> None:
+    options = ("--name", "some", "--model", "scripted/none", "--prompt", "Do.", "--tool-loading", "context-aware")
+    created = await ferryman("task", "create", *options, "--json")
+    assert (created.code, created.json["tool_loading"]) == (0, "context-aware")
+
+
 async def test_a_credential_is_read_from_stdin_and_never_shown(ferryman: Shell) -> None:
     task = {"name": "keyed", "model": "scripted/none", "task_prompt": "Do.", "integrations": ["lunarcrush"]}
     created = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]

@@ -14,9 +14,10 @@ from ferryman.cli.files import read_object
 from ferryman.cli.screen import Screen
 from ferryman.client import PAGE_MAX
 from ferryman.domain.tasks.schedule import FIELDS, ScheduleType
-from ferryman.domain.tasks.task import NAME_CHARACTERS_MAX
+from ferryman.domain.tasks.task import NAME_CHARACTERS_MAX, ToolLoading
 
 FILE = click.File("r", encoding="utf-8")
+LOADING = click.Choice([loading.value for loading in ToolLoading])
 
 
 @click.group(no_args_is_help=True)
@@ -39,6 +40,7 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--prompt", "task_prompt", help="What is to be done; may use {{date}} and {{task_name}}."),
         click.option("--system-prompt", help="How it is to be done."),
         click.option("--tool", "tools", multiple=True, help="A tool it may use; repeat for more."),
+        click.option("--tool-loading", type=LOADING, help="Which of its tools the model is shown."),
         click.option("--integration", "integrations", multiple=True, help="A service it may reach; repeat for more."),
         click.option("--webhook-url", "webhook_urls", multiple=True, help="A URL it may post to, at most three."),
         click.option("--webhook-match", type=click.Choice(["host", "url"]), help="What of a webhook URL must match."),
