@@ -66,7 +66,10 @@ def _call(screen: Screen, call: Json) -> None:
     refused = f" · refused: {result['block_reason']}" if result.get("blocked") else ""
     style = "yellow" if doubt else "red" if refused else "cyan"
     tool = describe_tool(call["tool"], call)
-    screen.print_line(f"  call {call['seq'] + 1}  {tool}  {call['state']}, attempt {call['attempt']}{refused}{doubt}", style)
+    parent = f", asked for by call {call['parent'] + 1}" if call.get("parent") is not None else ""
+    screen.print_line(
+        f"  call {call['seq'] + 1}  {tool}  {call['state']}, attempt {call['attempt']}{parent}{refused}{doubt}", style
+    )
     times = {name: call[name] or "-" for name in ("created_at", "sent_at", "deadline", "settled_at")}
     for name, value in {"id": call["id"], "arguments": call["arguments"], **times}.items():
         screen.print_fields({f"    {name:<19}": value})

@@ -20,7 +20,7 @@ async def integrations(session: ApiSession) -> None:
 async def agents(session: ApiSession) -> None:
     """List the agents of the catalog: what each is for, the tools that it may call, and how many of these are implemented.
 
-    No agent runs yet: tasks do. --json names the tools.
+    Agents cannot be run yet; tasks can. --json names the tools.
     """
     listed = [agent async for agent in session.client.iterate_agents()]
     implemented = {tool["name"] async for tool in session.client.iterate_tools() if tool["implemented"]}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from pydantic import Field
+
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.calls.part import PartKind
 from ferryman.domain.labels.label import Confidentiality, Integrity
 from ferryman.domain.records import document
-from ferryman.serving.api.shapes.shape import ListPage, ResponseShape
+from ferryman.serving.api.shapes.shape import ListPage, ParentCall, ResponseShape
 
 
 class SourceResponse(ResponseShape):
@@ -49,10 +51,7 @@ class PartResponse(ResponseShape):
 
 
 class ResultRow(ResponseShape):
-    """The result of one call.
-
-    `ok` tells whether its tool did what it was asked; if not, `code` names the failure and `suggestion` says what to do next.
-    """
+    """The result of one call."""
 
     tool: str
     content: str
@@ -64,9 +63,9 @@ class ResultRow(ResponseShape):
     latency_ms: float | None
     blocked: bool
     block_reason: str | None
-    ok: bool
-    code: str | None
-    suggestion: str | None
+    ok: bool = Field(description="Whether the tool did what it was asked")
+    code: str | None = Field(description="The name of the failure, in lower case; null: `ok` is true")
+    suggestion: str | None = Field(description="What to do next after a failure; null: there is nothing to say")
 
 
 class Result(ResultRow):
@@ -78,17 +77,18 @@ class Result(ResultRow):
 class CallResponse(ResponseShape):
     """One call as it was journaled; its arguments as they were scanned, its result in full.
 
-    `parent` is the `seq` of the call that asked for it; null: the model did. `attempt` counts its tries; until `deadline` the
-    latest may be under way. `in_doubt` tells that it was sent, and that nobody knows whether it was executed.
-    `called_as` is the tool that was called, where another one executes its calls.
+    `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
+    knows whether it was executed.
     """
 
     seq: int
-    parent: int | None
+    parent: ParentCall
     iteration: int
     id: str
     tool: str
-    called_as: str | None
+    called_as: str | None = Field(
+        description="The tool that was called, where another one executes its calls; null: `tool` itself"
+    )
     arguments: dict[str, Any]
     state: TicketState
     attempt: int

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ferryman.domain.receipts.receipt import Receipt
-from ferryman.serving.api.shapes.shape import ListPage, ResponseShape
+from ferryman.serving.api.shapes.shape import ListPage, ParentCall, ResponseShape
 
 Digest = Annotated[str, Field(description="A SHA-256 in hex", pattern="^[0-9a-f]{64}$")]
 Covers = dict[str, Annotated[str, Field(description="The digest of a part of the record, by its name")]]
@@ -47,7 +47,7 @@ class PlannedEntry(ReceiptEntry):
     kind: Literal["planned"]
     turn: int
     seq: int
-    parent: int | None
+    parent: ParentCall
     tool: str
 
 
@@ -57,7 +57,7 @@ class SettledEntry(ReceiptEntry):
     kind: Literal["settled"]
     turn: int
     seq: int
-    parent: int | None
+    parent: ParentCall
     tool: str
     outcome: str
     credits: str

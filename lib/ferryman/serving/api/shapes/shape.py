@@ -34,6 +34,10 @@ Dollars = Credits
 """An amount of US dollars, likewise."""
 
 
+ParentCall = Annotated[int | None, Field(description="The `seq` of the call that asked for this one; null: the model did")]
+"""By which call a call was asked for."""
+
+
 class ListPage(ResponseShape):
     """A page of a list."""
 
