@@ -254,7 +254,7 @@ async def test_calls_that_a_call_asks_for_are_stored_once_with_the_count_of_even
     tickets = tuple(replace(turn().tickets[0], seq=seq, parent=1) for seq in (2, 5))
     signed, head = receipts(execution.receipts, ReceiptKind.PLANNED, ReceiptKind.PLANNED)
     planned = replace(execution, events=execution.events + 4, receipts=head, credits_used=Decimal(9))
-    assert await stores.executions.plan(planned, tickets, receipts=signed, now=LATER) == planned
+    assert await stores.executions.journal_sub_calls(planned, tickets, receipts=signed, now=LATER) == planned
     stored = await read_execution(stores)
     assert (stored.events, stored.receipts, stored.credits_used) == (10, head, execution.credits_used)
     assert [(call.seq, call.parent) for call in await stores.executions.tickets("exec_1")] == [
@@ -271,5 +271,7 @@ async def test_a_holder_whose_time_is_over_adds_no_calls(stores: Stores) -> None
     signed, head = receipts(execution.receipts, ReceiptKind.PLANNED)
     late = replace(execution, receipts=head)
     with pytest.raises(StaleError):
-        await stores.executions.plan(late, (replace(turn().tickets[0], seq=2, parent=1),), receipts=signed, now=TOO_LATE)
+        await stores.executions.journal_sub_calls(
+            late, (replace(turn().tickets[0], seq=2, parent=1),), receipts=signed, now=TOO_LATE
+        )
     assert len(await stores.executions.tickets("exec_1")) == 2

@@ -192,7 +192,7 @@ class FirestoreExecutions(FirestoreRequests):
         return after
 
     @in_transaction
-    async def plan(
+    async def journal_sub_calls(
         self,
         transaction: Transaction,
         execution: Execution,

@@ -50,7 +50,7 @@ class RemoteTools:
         try:
             return LocalAnswer(content, code, read_changes(answer["changes"]))
         except UserChangesError as error:
-            raise RejectedError(f"the answer of {function} is none: {error}") from None
+            raise RejectedError(f"{function} returned an invalid answer: {error}") from None
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
         body = {"execution": execution.id, "task": execution.task, "epoch": execution.epoch, "content": list(content)}

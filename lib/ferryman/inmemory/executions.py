@@ -117,7 +117,7 @@ class MemoryExecutions(MemoryRequests):
         self._update(current, after, rules.TURN_FIELDS)
         return after
 
-    async def plan(
+    async def journal_sub_calls(
         self, execution: Execution, tickets: Sequence[Ticket], *, receipts: tuple[Receipt, ...], now: datetime
     ) -> Execution:
         current, _ = self._check_fence(execution, now)

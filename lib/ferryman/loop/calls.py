@@ -60,7 +60,7 @@ async def execute_next(deps: LoopDependencies, run: Run) -> Postponement | None:
         if isinstance(outcome, Postponement):
             return outcome
         if isinstance(outcome, SubCalls):
-            await sub_calls.plan(deps, run, ticket, outcome)
+            await sub_calls.journal_sub_calls(deps, run, ticket, outcome)
             return None
         spans.record_result(span, outcome)
     run.count_result(outcome)

@@ -31,7 +31,7 @@ def has_room(run: Run, requested: SubCalls) -> bool:
     return len(run.results) + len(run.pending) + len(requested.calls) <= CALLS_MAX
 
 
-async def plan(deps: LoopDependencies, run: Run, parent: Ticket, requested: SubCalls) -> None:
+async def journal_sub_calls(deps: LoopDependencies, run: Run, parent: Ticket, requested: SubCalls) -> None:
     """Store the calls that `parent`, the first pending call, asks for: they are executed before it is again.
 
     Raise `StaleError`, `UnavailableError` or `RejectedError`; then the run is as it was.
@@ -58,7 +58,7 @@ async def plan(deps: LoopDependencies, run: Run, parent: Ticket, requested: SubC
         credits_held=money.hold_sub_calls(run, tickets),
     )
     planned, signed = receipts.sign_sub_calls(signer, planned, tickets, now)
-    run.execution = await deps.executions.plan(planned, tickets, receipts=signed, now=now)
+    run.execution = await deps.executions.journal_sub_calls(planned, tickets, receipts=signed, now=now)
     run.add_sub_calls(tickets)
     deps.log("call.asks", execution=run.execution.id, seq=parent.seq, calls=len(tickets))
 

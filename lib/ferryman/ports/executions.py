@@ -133,7 +133,7 @@ class Executions(Requests, Protocol):
         Its `pending_model_calls` and `credits_held` reserve the model call that follows the turn's calls.
         """
 
-    async def plan(
+    async def journal_sub_calls(
         self, execution: Execution, tickets: Sequence[Ticket], *, receipts: tuple[Receipt, ...], now: datetime
     ) -> Execution:
         """Store the calls that a call of the last turn asks for, the count of events and the receipts; return the execution."""

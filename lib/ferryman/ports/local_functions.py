@@ -22,7 +22,7 @@ class LocalAnswer:
 AskFunction = Callable[[str, Mapping[str, Any]], Awaitable[LocalAnswer]]
 """Has a function run a tool: takes the function's name and the body, returns the answer.
 
-Raises `UnavailableError`, and `RejectedError` for an answer that is none.
+Raises `UnavailableError`, and `RejectedError` for an invalid answer.
 """
 
 

@@ -70,7 +70,7 @@ def is_small(arguments: Mapping[str, Any]) -> bool:
 
 @contextmanager
 def rendering_errors() -> Iterator[None]:
-    """Have what is wrong with arguments told as an object, for the tools whose surface does so (S3-72)."""
+    """Raise errors of arguments as an object with `error`, `code` and `suggestion`, for tools that report them so (S3-72)."""
     try:
         yield
     except CallRefusedError as refused:

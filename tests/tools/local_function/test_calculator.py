@@ -170,7 +170,7 @@ def test_dates(text: str, value: str) -> None:
         ("today ^ 2", "a date has no powers"),
         ("2026-12-25T10:00", "2026-12-25T10:00 needs its offset from UTC, such as Z or +01:00"),
         ("2026-12-25T25:00Z", "2026-12-25T25:00Z is no moment"),
-        ("now - today", "a date and a moment have no difference: give both a time, or none"),
+        ("now - today", "a date cannot be subtracted from a moment, nor a moment from a date: give both a time, or none"),
         ("max(now, today)", "max cannot compare a date with a moment"),
         ("median(today)", "median takes no date"),
         ("now + 0.5 s", "a moment moves by whole seconds or months"),

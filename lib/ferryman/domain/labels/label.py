@@ -71,7 +71,7 @@ READ = FlowLabel(integrity=Integrity.UNTRUSTED, confidentiality=Confidentiality.
 
 
 def join(labels: Iterable[FlowLabel]) -> FlowLabel:
-    """Return the least label that is above all of `labels`, or equals them; of none `BOTTOM`."""
+    """Return the least upper bound of `labels`; `BOTTOM` for none."""
     labels = tuple(labels)
     if not labels:
         return BOTTOM

@@ -1,4 +1,4 @@
-"""Agents of the catalog: who there is to be in a workspace, and which tools each may call; data that nothing runs yet."""
+"""Agents of the catalog: their names, what each is for, and which tools each may call. Nothing runs them yet."""
 
 from __future__ import annotations
 

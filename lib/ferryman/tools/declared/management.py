@@ -26,7 +26,7 @@ from ferryman.tools.prepared_call import CallContext, PreparedCall
 
 Framer = Callable[[str, Iterable[Credential], str, int], Awaitable[tuple[str, Part]]]
 """Takes an owner, all open credentials, a text and how many of its characters the model is shown. Returns the text as the model
-may read it, and the part of that which it is."""
+may read it, and the part that this text is."""
 
 NAMES_MAX = 300
 """How many names of imported tools the model is shown; there may be more."""

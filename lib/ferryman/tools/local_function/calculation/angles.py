@@ -21,26 +21,26 @@ SMALLEST = 38
 """Decimal places of a sine of an angle above one radian: its own digits are not known beyond them."""
 
 
-def sine(angle: Any) -> Fraction:
+def compute_sine(angle: Any) -> Fraction:
     """Return the sine of an angle: of radians where it has no unit. Raise `CalculationError`."""
-    return _compute_sine(angle, 0)
+    return _compute_shifted_sine(angle, 0)
 
 
-def cosine(angle: Any) -> Fraction:
-    """Return the cosine of an angle, as `sine` does."""
-    return _compute_sine(angle, 90)
+def compute_cosine(angle: Any) -> Fraction:
+    """Return the cosine of an angle, as `compute_sine` does."""
+    return _compute_shifted_sine(angle, 90)
 
 
-def tangent(angle: Any) -> Fraction:
-    """Return the tangent of an angle, as `sine` does. Raise `CalculationError` also where it has none."""
-    divisor = cosine(angle)
+def compute_tangent(angle: Any) -> Fraction:
+    """Return the tangent of an angle, as `compute_sine` does. Raise `CalculationError` also where it has none."""
+    divisor = compute_cosine(angle)
     if divisor == 0:
         raise CalculationError("a right angle has no tangent")
-    quotient = sine(angle) / divisor
+    quotient = compute_sine(angle) / divisor
     return quotient if quotient.denominator == 1 else from_decimal(to_decimal(quotient))
 
 
-def _compute_sine(angle: Any, shift: int) -> Fraction:
+def _compute_shifted_sine(angle: Any, shift: int) -> Fraction:
     radians = expect_number(angle, "an angle")
     if abs(radians) > ANGLE_MAX:
         raise CalculationError(f"an angle has at most {ANGLE_MAX:,} radians")
@@ -68,6 +68,6 @@ def _sum_series(x: Decimal) -> Decimal:
 
 
 def _round(value: Decimal, *, places: int) -> Fraction:
-    """Return what is left of `value` to some decimal places; of a zero, there is a rest that is no value of its own."""
+    """Return `value` rounded to `places` decimal places, and mark the calculation as rounded, also where that leaves zero."""
     ROUNDED.flags[Inexact] = True
     return Fraction(ROUNDED.plus(value.quantize(Decimal(1).scaleb(-places), context=_WORKING)))

@@ -51,7 +51,9 @@ def calculate_date(symbol: str, first: Any, second: Any, units: Units) -> Any:
         if isinstance(first, datetime) and isinstance(second, datetime):
             return units.measure(Fraction((first - second) // timedelta(microseconds=1), 1_000_000), "second")
         if isinstance(first, datetime) or isinstance(second, datetime):
-            raise CalculationError("a date and a moment have no difference: give both a time, or none")
+            raise CalculationError(
+                "a date cannot be subtracted from a moment, nor a moment from a date: give both a time, or none"
+            )
         return units.measure((first - second).days, "day")
     if symbol not in "+-" or (isinstance(second, date) and symbol == "-"):
         raise CalculationError("only a span of time can be added to a date or subtracted from it")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from ferryman.tools.local_function.calculation.angles import cosine, sine, tangent
+from ferryman.tools.local_function.calculation.angles import compute_cosine, compute_sine, compute_tangent
 from ferryman.tools.local_function.calculation.errors import CalculationError
 from ferryman.tools.local_function.calculation.units import Units
 from ferryman.tools.local_function.calculation.values import (
@@ -152,7 +152,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "avg": _average,
     "ceil": partial(_of_magnitude, "ceil", math.ceil),
     "exp": partial(_of_number, "exp", _exp),
-    "cos": partial(_of_angle, "cos", cosine),
+    "cos": partial(_of_angle, "cos", compute_cosine),
     "factorial": partial(_of_number, "factorial", _factorial),
     "floor": partial(_of_magnitude, "floor", math.floor),
     "gcd": partial(_of_whole, "gcd", math.gcd, 0),
@@ -164,8 +164,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "median": _median,
     "min": partial(_choose, "min", min),
     "round": _round,
-    "sin": partial(_of_angle, "sin", sine),
+    "sin": partial(_of_angle, "sin", compute_sine),
     "sqrt": partial(_of_number, "sqrt", take_root),
     "sum": _sum,
-    "tan": partial(_of_angle, "tan", tangent),
+    "tan": partial(_of_angle, "tan", compute_tangent),
 }
