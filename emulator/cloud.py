@@ -27,7 +27,7 @@ from emulator.messages import Messages
 from emulator.plan import CloudPlan
 from emulator.ports import Ports
 from emulator.secrets import SecretManagerEmulator
-from emulator.table import account, read_table
+from emulator.table import NOTHING, account, read_table
 from emulator.tasks import CloudTasksEmulator
 from emulator.triggers import Triggers
 from emulator.triggers.official import relay_app
@@ -210,7 +210,7 @@ class EmulatedCloud:
         metadata = f"{LOOPBACK}:{self._metadata[name]}/{self._metadata_token(name).value}"
         target = self._callers.address(name)
         # Another's Firestore knows no callers; a caller that may not use it is not told of it.
-        trusted = self._rows[name].firestore or not self._plan.permissions
+        trusted = self._rows[name].firestore != NOTHING or not self._plan.permissions
         return {
             "FIRESTORE_EMULATOR_HOST": (self._firestore.host if trusted else None) or target,
             "SECRET_MANAGER_EMULATOR_HOST": target,

@@ -10,9 +10,7 @@ import click
 from emulator.permissions import read_grants
 from emulator.plan import find_shipped
 from emulator.reading import InvalidRequestError
-from emulator.table import FunctionRow, read_table
-
-NOTHING = "-"
+from emulator.table import NOTHING, FunctionRow, read_table
 
 
 def build_matrix(rows: Mapping[str, FunctionRow]) -> list[list[str]]:
@@ -27,7 +25,7 @@ def _line(row: FunctionRow, secrets: Sequence[str], queues: Sequence[str]) -> li
     grants = read_grants(row, "p")
     return [
         row.name,
-        "all" if grants.firestore else NOTHING,
+        grants.firestore,
         *("access" if name in grants.secrets else NOTHING for name in secrets),
         *("create tasks" if name in grants.queues else NOTHING for name in queues),
     ]

@@ -17,6 +17,14 @@ SECRETS = "google.cloud.secretmanager.v1.SecretManagerService"
 TASKS = "google.cloud.tasks.v2.CloudTasks"
 ACCESS = f"/{SECRETS}/AccessSecretVersion"
 CREATE = f"/{TASKS}/CreateTask"
+READING = frozenset(
+    f"/{FIRESTORE}/{name}"
+    for name in (
+        *("BatchGetDocuments", "BeginTransaction", "GetDocument", "ListCollectionIds", "ListDocuments", "Listen"),
+        *("PartitionQuery", "Rollback", "RunAggregationQuery", "RunQuery"),
+    )
+)
+"""What roles/datastore.viewer allows."""
 
 SECRET = re.compile(r"projects/([^/]+)/secrets/([^/]+)/versions/[^/]+")
 QUEUE = re.compile(r"projects/([^/]+)/locations/[^/]+/queues/([^/]+)")
@@ -24,11 +32,11 @@ QUEUE = re.compile(r"projects/([^/]+)/locations/[^/]+/queues/([^/]+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grants:
-    """What a caller may do in a project: all that can be done with documents, or nothing; access these secrets; put
-    tasks into these queues, to be delivered as these accounts (production's actAs)."""
+    """What a caller may do in a project: with documents `all` that can be done, `read` them, or nothing (`-`); access these
+    secrets; put tasks into these queues, to be delivered as these accounts (production's actAs)."""
 
     project: str
-    firestore: bool
+    firestore: str
     secrets: frozenset[str]
     queues: frozenset[str]
     accounts: frozenset[str] = frozenset()
@@ -73,7 +81,7 @@ class PermissionCheck(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has
         if method == CREATE:
             return check_requests(self._find_handler(details), lambda request: request.parent, grants.may_enqueue)
         called = _service(details)
-        if called == FIRESTORE and grants.firestore:
+        if called == FIRESTORE and (grants.firestore == "all" or (grants.firestore == "read" and method in READING)):
             return self._find_handler(details)
         return DENIED if called in (FIRESTORE, SECRETS, TASKS) else None
 

@@ -23,7 +23,8 @@ class FunctionRow:
     """One function: `identity` and `callers` are account names without the project.
 
     `environment` are the variables that it may be given: names, or beginnings in capitals that end with `_*`.
-    It may use `firestore`, access `secrets`, and put tasks into the queues it `enqueues`, which call as those it `acts_as`.
+    With documents it may do what `firestore` says: `all`, `read`, or `-` for nothing. It may access `secrets`, and put tasks
+    into the queues it `enqueues`, which call as those it `acts_as`.
     """
 
     name: str
@@ -31,13 +32,14 @@ class FunctionRow:
     callers: tuple[str, ...]
     timeout_s: int
     trigger: FirestoreTrigger | None
-    firestore: bool
+    firestore: str
     secrets: tuple[str, ...]
     enqueues: tuple[str, ...]
     acts_as: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
 
 
+NOTHING = "-"
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*(_\*)?")
 
 
@@ -77,12 +79,18 @@ def _row(value: object, where: str, environment: tuple[str, ...]) -> FunctionRow
         callers=callers,
         timeout_s=read_member(source, "timeout_s", int, where, 60),
         trigger=trigger,
-        firestore=read_member(source, "firestore", bool, where, False),
+        firestore=_firestore(read_member(source, "firestore", str, where, NOTHING), f"{where}.firestore"),
         secrets=read_strings(source.get("secrets", []), f"{where}.secrets"),
         enqueues=read_strings(source.get("enqueues", []), f"{where}.enqueues"),
         acts_as=read_strings(source.get("acts_as", []), f"{where}.acts_as"),
         environment=environment,
     )
+
+
+def _firestore(use: str, where: str) -> str:
+    if use not in ("all", "read", NOTHING):
+        raise InvalidRequestError(f"{where} must be all, read or {NOTHING}, not {use!r}")
+    return use
 
 
 def _trigger(source: dict[str, object], where: str) -> FirestoreTrigger | None:

@@ -59,9 +59,9 @@ resource "google_service_account_iam_member" "operates" {
 
 # Firestore's rights stop at the database: none of them can be held to a collection.
 resource "google_project_iam_member" "documents" {
-  for_each = { for name, row in local.functions : name => row if row.firestore }
+  for_each = { for name, row in local.functions : name => row if row.firestore != "-" }
   project  = var.project
-  role     = "roles/datastore.user"
+  role     = each.value.firestore == "all" ? "roles/datastore.user" : "roles/datastore.viewer"
   member   = google_service_account.function[each.key].member
   condition {
     title      = "this-database"

@@ -15,6 +15,7 @@ ROLES = {
     "roles/cloudkms.cryptoKeyEncrypterDecrypter",
     "roles/cloudtasks.enqueuer",
     "roles/datastore.user",
+    "roles/datastore.viewer",
     "roles/eventarc.eventReceiver",
     "roles/iam.serviceAccountTokenCreator",
     "roles/iam.serviceAccountUser",
@@ -28,11 +29,12 @@ ROLES = {
 ON_PROJECT = {
     "roles/aiplatform.user",
     "roles/datastore.user",
+    "roles/datastore.viewer",
     "roles/eventarc.eventReceiver",
     "roles/logging.logWriter",
     "roles/storage.objectViewer",
 }
-CONDITIONED = {"roles/datastore.user", "roles/storage.objectViewer"}
+CONDITIONED = {"roles/datastore.user", "roles/datastore.viewer", "roles/storage.objectViewer"}
 """Those that Google gives on no less than the project, and those of them that a condition can narrow."""
 
 MODEL_KEY = "ferryman-model-key"  # the name of a secret, not one
@@ -99,8 +101,9 @@ def _list_own_bindings(name: str, row: Row, database: str, keyed: bool) -> Itera
         yield Binding(place=f"queue {queue}", role="roles/cloudtasks.enqueuer", member=identity)
     for account in row["acts_as"]:
         yield Binding(place=f"account {account}", role="roles/iam.serviceAccountUser", member=identity)
-    if row["firestore"]:
-        yield Binding(place="project", role="roles/datastore.user", member=identity, condition=database)
+    if row["firestore"] != "-":
+        role = "roles/datastore.user" if row["firestore"] == "all" else "roles/datastore.viewer"
+        yield Binding(place="project", role=role, member=identity, condition=database)
     if row["model"] and not keyed:
         yield Binding(place="project", role="roles/aiplatform.user", member=identity)
 

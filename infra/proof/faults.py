@@ -94,6 +94,7 @@ _FAULTS = (
     ("a role that does not exist", "access.tf", '"roles/cloudtasks.enqueuer"', '"roles/cloudtasks.enqueuers"', "there is no role roles/cloudtasks.enqueuers"),
     ("another role that does not exist", "access.tf", '"roles/run.invoker"', '"roles/run.invoke"', "there is no role roles/run.invoke"),
     ("a role that is too wide", "access.tf", '"roles/datastore.user"', '"roles/datastore.owner"', "roles/datastore.owner"),
+    ("a reader that may write", "access.tf", 'each.value.firestore == "all" ? "roles/datastore.user" : "roles/datastore.viewer"', '"roles/datastore.user"', "roles/datastore.user on project for ferryman-concierge"),
     ("a public tool", "access.tf", "  member   = local.members[each.value.caller]", '  member   = each.value.function == "http_get" ? "allUsers" : local.members[each.value.caller]', "roles/run.invoker on function ferryman-http-get for anyone"),
     ("a public orchestrator", "access.tf", "  member   = local.members[each.value.caller]", '  member   = each.value.function == "orchestrator" ? "allUsers" : local.members[each.value.caller]', "roles/run.invoker on function ferryman-orchestrator for anyone"),
     ("everybody with an account", "table.tf", '"allUsers"', '"allAuthenticatedUsers"', "allAuthenticatedUsers"),

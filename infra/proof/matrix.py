@@ -22,6 +22,8 @@ INFRA = Path(__file__).parents[1]
 TABLE = INFRA / "functions.json"
 BEGIN, END = "<!-- blast radius -->\n", "<!-- end of blast radius -->\n"
 NOTHING = "-"
+READERS = {"ferryman.gcp.firestore", "ferryman.gcp.user_documents"}
+"""The modules of documents that read alone."""
 
 Matrix = dict[str, dict[str, str]]
 """Function, column, what it may; `-` for nothing."""
@@ -39,7 +41,7 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
     return {
         name: {
             "called by": _list([*row["callers"], *row.get("resealers", []), *row.get("connectors", [])]),
-            "firestore": "all" if row["firestore"] else NOTHING,
+            "firestore": row["firestore"],
             **{f"secret {secret}": "access" if secret in row["secrets"] else NOTHING for secret in secrets},
             **{f"queue {queue}": "create tasks" if queue in row["enqueues"] else NOTHING for queue in queues},
             "acts as": _list(row["acts_as"]),
@@ -63,7 +65,7 @@ def of_plan(plan: TerraformPlan) -> Matrix:
         called = [callee for callee in functions if ("roles/run.invoker", f"function {service(callee)}") in own_roles]
         matrix[name] = {
             "called by": _list(value.member for value in bindings if value.place == f"function {function['name']}"),
-            "firestore": "all" if ("roles/datastore.user", "project") in own_roles else NOTHING,
+            "firestore": _read_firestore(own_roles),
             **{
                 f"secret {secret}": _may("access", "roles/secretmanager.secretAccessor", f"secret {secret}", own_roles)
                 for secret in secrets
@@ -89,7 +91,7 @@ def of_code() -> Matrix:
         rooms = roots.union(*(graph.find_upstream_modules(root) for root in roots))
         queues = {name for room in rooms for name in _imported(_file(room), "ferryman.gcp.queue")}
         matrix[main.parent.name] = {
-            "firestore": "all" if "ferryman.gcp.documents" in rooms else NOTHING,
+            "firestore": _find_firestore_use(graph.find_modules_that_directly_import("ferryman.gcp.documents") & rooms),
             "secret ferryman-sealing-key": "access" if "ferryman.gcp.keys" in rooms else NOTHING,
             "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
             "queue executions": "create tasks" if "CloudTasksQueue" in queues else NOTHING,
@@ -147,6 +149,16 @@ def write(path: Path, matrix: Matrix) -> None:
 
 def _may(what: str, role: str, place: str, own_roles: set[tuple[str, str]]) -> str:
     return what if (role, place) in own_roles else NOTHING
+
+
+def _read_firestore(own_roles: set[tuple[str, str]]) -> str:
+    uses = {"all": "roles/datastore.user", "read": "roles/datastore.viewer"}
+    return next((use for use, role in uses.items() if (role, "project") in own_roles), NOTHING)
+
+
+def _find_firestore_use(stores: set[str]) -> str:
+    """Return what `stores`, the modules of a function that read or write documents, do with them."""
+    return "all" if stores - READERS else "read" if stores else NOTHING
 
 
 def _list(names: Iterable[str]) -> str:

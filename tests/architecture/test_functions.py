@@ -15,8 +15,8 @@ from ferryman.tools.http import PARSERS
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
 CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"}
-KEYLESS = {"local_tools": False, "concierge": True}
-"""The functions that run tools without a key, and whether they read the store."""
+KEYLESS = {"local_tools": "-", "concierge": "read"}
+"""The functions that run tools without a key, and what they may do in the store."""
 KEYED = CALL_FUNCTIONS - KEYLESS.keys()
 
 
