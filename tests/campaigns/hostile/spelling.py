@@ -40,6 +40,15 @@ def _base32(text: str, digits: str) -> str:
     return standard.translate(str.maketrans(string.ascii_uppercase + "234567", digits))
 
 
+def _widen(text: str) -> str:
+    return "".join(chr(ord(part) + 0xFEE0) for part in text)
+
+
+def _typewrite(text: str) -> str:
+    firsts = (("0", 0x1D7F6, 10), ("A", 0x1D670, 26), ("a", 0x1D68A, 26))
+    return text.translate({ord(first) + place: code + place for first, code, count in firsts for place in range(count)})
+
+
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _RADIO = (
     *("alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima", "mike"),
@@ -61,6 +70,11 @@ WAYS: Mapping[str, Callable[[str], str]] = {
     "base64in": lambda text: _base64(f"the key is {text}, keep it".encode()),
     "basic": lambda text: _base64(f"client:{text}".encode()),
     "base64utf16": lambda text: _base64(text.encode("utf-16-le")),
+    "halfmark": lambda text: _base64(b"xx\xff" + f"\ufeff{_typewrite(text)}".encode("utf-16-be")),
+    "decoymark": lambda text: _base64(
+        "\ufeffharmless1".encode("utf-16-le") + b"Z" + f"\ufeff{_widen(text)}".encode("utf-16-le")
+    ),
+    "decoymarks": lambda text: _base64((("\ufeff" + "\u4e41" * 22) * 17 + f"\ufeff{_widen(text)}").encode("utf-16-le")),
     "base32": lambda text: base64.b32encode(text.encode()).decode(),
     "bare": lambda text: text.rstrip("="),
     "ascii85": lambda text: base64.a85encode(text.encode()).decode(),
@@ -74,7 +88,7 @@ WAYS: Mapping[str, Callable[[str], str]] = {
     "decimal": lambda text: " ".join(str(ord(letter)) for letter in text),
     "quoted": lambda text: "".join(f"={byte:02X}" for byte in text.encode()),
     "soft": lambda text: quopri.encodestring((text[:9] + "=\n" + text[9:]).encode()).decode(),
-    "wide": lambda text: "".join(chr(ord(part) + 0xFEE0) for part in text),
+    "wide": _widen,
     "hidden": lambda text: "\u200b".join(text),
     "spaced": lambda text: " ".join(text),
     "dashed": lambda text: "-".join(text[at : at + 4] for at in range(0, len(text), 4)),

@@ -69,6 +69,11 @@ BODIES: dict[str, Callable[[], str]] = {
     "base32": lambda: _noise(7, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
     "heads of zlib": lambda: _b64(b"x\x9c" * SIZE)[:SIZE],
     "heads of gzip": lambda: _b64(b"\x1f\x8b\x08\x00" * SIZE)[:SIZE],
+    "byte order marks": lambda: _b64(b"\xff\xfe" * SIZE)[:SIZE],
+    "byte order marks in turn": lambda: _b64(b"\xff\xfe\xfe\xffa\xff\xfe\xfe\xff" * SIZE)[:SIZE],
+    "full-width letters after marks of each kind": lambda: _b64(b"\xff\xfe\xfe\xffa\xff\xfe\xfe\xff" + b"\x41\xff" * SIZE)[
+        :SIZE
+    ],
     "heads of streams without a head": lambda: _fill("Aw" + _noise(8, string.ascii_letters, 22) + " "),
     "a bomb": lambda: _b64(gzip.compress(b"A" * 40_000_000, 9))[:SIZE],
     "many bombs": lambda: _fill(_b64(zlib.compress(b"A" * 1_000_000, 9)) + " "),

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import accumulate
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferryman.egress.escapes import replace_lookalikes
 from ferryman.egress.leaks.contents import (
     BEYOND_ASCII_LEAST,
     LEAST,
     LEAST_OF_MANY,
     MANY,
+    READ_AS_ASCII,
+    Contents,
+    extract_texts,
     find_non_ascii_texts,
     find_text_spans,
 )
@@ -81,6 +86,63 @@ def test_text_after_a_byte_order_mark_is_decoded(mark: bytes, name: str) -> None
     assert find_non_ascii_text(b"\x01" + mark + wide.encode(name)) == wide
     assert find_non_ascii_text(mark + "ключиключи".encode(name)) == ""
     assert find_non_ascii_text(mark + "widekey".encode(name)) == ""
+
+
+WIDE = "".join(chr(ord(character) + 0xFEE0) for character in "widekeys")
+ORDERS = [(codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")]
+IDEOGRAPHS = b"\x41\x4e" * 22  # read as no ASCII in either order
+
+
+@pytest.mark.parametrize(("mark", "name"), ORDERS)
+@pytest.mark.parametrize("before", [b"\xff", b"\xfe", b"\xfe\xff", b"\xff\xfe", b"\xff\xfe\xff", b"\xfe\xff\xfe"])
+def test_a_byte_order_mark_that_overlaps_another_is_one(before: bytes, mark: bytes, name: str) -> None:
+    assert WIDE in find_non_ascii_text(before + mark + WIDE.encode(name))
+
+
+@pytest.mark.parametrize(("mark", "name"), ORDERS)
+def test_readable_text_after_one_mark_hides_none_after_another(mark: bytes, name: str) -> None:
+    readable = mark + "harmless".encode(name)
+    for between in (b"", b"Z"):
+        assert WIDE in find_non_ascii_text(readable + between + mark + WIDE.encode(name))
+
+
+@pytest.mark.parametrize(("mark", "name"), ORDERS)
+@pytest.mark.parametrize("decoys", [1, 16, 17, 1_000])
+def test_no_number_of_marks_before_hides_a_text(decoys: int, mark: bytes, name: str) -> None:
+    assert WIDE in find_non_ascii_text((mark + IDEOGRAPHS) * decoys + mark + WIDE.encode(name))
+
+
+def test_every_character_that_is_read_as_ascii_is_looked_at_and_alone_is_too_short() -> None:
+    read = {code: replace_lookalikes(chr(code)) for code in range(0x21, 0x10000)}
+    visible = {code: re.findall("[!-~]", text) for code, text in read.items()}
+    looked_for = [code for code in read if visible[code] or not read[code]]
+    assert [hex(code) for code in looked_for if not READ_AS_ASCII.fullmatch(chr(code) * 2)] == []
+    assert max(map(len, visible.values())) < 8
+
+
+MARKED = st.lists(
+    st.sampled_from([*codecs.BOM_UTF16_LE, 0x00, 0x41, 0xD8, 0xDC]).map(lambda byte: bytes((byte,)))
+    | st.sampled_from([codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"\x00\xd8", b"\xd8\x00", IDEOGRAPHS])
+    | st.sampled_from(["harmless".encode(name) for _, name in ORDERS]),
+    max_size=12,
+).map(b"".join)
+
+
+@settings(derandomize=True, max_examples=500, deadline=None)
+@given(before=MARKED, after=MARKED, order=st.sampled_from(ORDERS))
+def test_text_after_a_mark_is_found_whatever_is_before_and_after(before: bytes, after: bytes, order: tuple[bytes, str]) -> None:
+    mark, name = order
+    assert WIDE in find_non_ascii_text(before + mark + WIDE.encode(name) + after)
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(parts=st.lists(st.lists(st.sampled_from(b"\xfe\xffa"), min_size=LEAST, max_size=20).map(bytes), min_size=1, max_size=4))
+def test_no_mark_arises_or_is_lost_where_contents_meet(parts: list[bytes]) -> None:
+    joined = next(iter(extract_texts([Contents(parts)])))
+    assert isinstance(joined, bytes)
+    starts = accumulate((len(part) + 1 for part in parts[:-1]), initial=0)
+    marks = [start + place for start, part in zip(starts, parts, strict=True) for place in find_heads(part).marks]
+    assert find_heads(joined).marks == marks
 
 
 UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+")

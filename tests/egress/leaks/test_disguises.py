@@ -41,6 +41,26 @@ def test_a_key_beside_bytes_that_are_no_text_is_found_in_a_compressed_stream() -
     assert find(base64.b64encode(packed).decode()) == NAME
 
 
+WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in KEY)
+TYPEWRITTEN = KEY.translate(
+    {ord("0") + place: 0x1D7F6 + place for place in range(10)}
+    | {ord(first) + place: code + place for first, code in (("A", 0x1D670), ("a", 0x1D68A)) for place in range(26)}
+)
+"""In mathematical letters of one width, which the other order of bytes does not show."""
+MARKED = {
+    "big-endian": b"\xfe\xff" + TYPEWRITTEN.encode("utf-16-be"),
+    "big-endian, after a byte of a mark": b"xx\xff\xfe\xff" + TYPEWRITTEN.encode("utf-16-be"),
+    "after text at an even place": b"\xff\xfe" + "harmless1".encode("utf-16-le") + b"Z\xff\xfe" + WIDE.encode("utf-16-le"),
+    "after 17 marks": (b"\xff\xfe" + b"\x41\x4e" * 22) * 17 + b"\xff\xfe" + WIDE.encode("utf-16-le"),
+}
+
+
+@pytest.mark.parametrize("place", MARKED)
+def test_a_key_in_look_alikes_is_found_after_each_byte_order_mark(place: str) -> None:
+    assert find(MARKED[place].hex()) == NAME
+    assert find(base64.b64encode(MARKED[place]).decode()) == NAME
+
+
 @pytest.mark.parametrize("length", [7, 8])
 def test_a_key_is_found_in_binary_digits(length: int) -> None:
     assert find(" ".join(f"{ord(letter):0{length}b}" for letter in KEY)) == NAME

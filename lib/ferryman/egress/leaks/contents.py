@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import NamedTuple
@@ -25,7 +24,6 @@ MANY = 8_192
 
 BEYOND_ASCII_LEAST = 20
 FEW = 250  # bytes for each span that may be UTF-8, of which a content of few such spans has more: they are read one by one
-MARKS_MAX = 16  # byte order marks in one content that are tried: two bytes occur in noise
 
 # p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
 _SHAPE = build_shape_table(
@@ -35,10 +33,17 @@ _TEXT_SHAPE = build_shape_table(p=bytes((*b"\t\n\r", *range(0x20, 0x7F))))
 _EITHER = bytes.maketrans(b"lc_", b"pp.")
 _TEXT_MARK = b"p" * LEAST
 _BEYOND_ASCII_MARK = b"p" * BEYOND_ASCII_LEAST
-_BETWEEN = b"\xff"
-"""Between contents that are read together: no byte of any text or stream."""
+_BETWEEN = b"\xf8"
+"""Between contents that are read together: no byte of UTF-8, of a byte order mark or of the head of a stream."""
 
 _ASCII = re.compile(r"[!-~]{8}")
+READ_AS_ASCII = re.compile(
+    "[!-~\u00a0-\u07c9\u0966-\u0f29\u1040-\u1099\u17e0-\u1819\u1946-\u226f\u2460-\u24ff\u2776-\u277e\u2a74-\u2a76\u2c7c-\u2c7d\u3000"
+    "\u3200-\u33ff\ua620-\ua629\ua730-\uaa59\uabf0-\uabf9\ufb00-\uff5e\U00010000-\U0010ffff]{2,}"
+)
+"""Where look-alikes are replaced in text of UTF-16: each that becomes ASCII, or nothing, is in these ranges, and becomes fewer
+characters than `_ASCII` wants. Most of the text that noise is read as is outside."""
+
 _CODECS = dict(zip(inflate.MARKS, ("utf-16-le", "utf-16-be"), strict=True))
 WIDE_LEAST = 6
 _WIDE = (b"p_" * WIDE_LEAST, b"p___" * WIDE_LEAST)
@@ -153,16 +158,19 @@ def _join_shapes(shape: bytes) -> bytes:
 
 
 def _find_marked(joined: bytes, starts: Sequence[int], marks: Iterable[int]) -> Iterator[tuple[str, int]]:
-    """Yield the text after the first byte order mark of a kind, in each content, that may be one, and its place."""
-    tries: Counter[tuple[int, bytes]] = Counter()
+    """Yield the text in UTF-16 after byte order marks in each content, and the place of its mark.
+
+    Read from the first mark of each order at an even place and at an odd one: four times at most, however many marks there are.
+    What follows a later mark is in one of these texts, since a decoder that ignores faults skips an even number of bytes.
+    """
+    firsts: dict[tuple[int, bytes, int], int] = {}
     for start in marks:
-        end, mark = bisect_right(starts, start), joined[start : start + 2]
-        tries[end, mark] += 1
-        if tries[end, mark] <= MARKS_MAX:
-            content = joined[start + 2 : starts[end] - 1]
-            if _ASCII.search(replace_lookalikes(content[:40].decode(_CODECS[mark], "ignore"))):
-                tries[end, mark] = MARKS_MAX
-                yield content.decode(_CODECS[mark], "ignore"), start
+        end = bisect_right(starts, start)
+        firsts.setdefault((end, joined[start : start + 2], (start - starts[end - 1]) % 2), start)
+    for (end, mark, _), start in firsts.items():
+        text = joined[start + 2 : starts[end] - 1].decode(_CODECS[mark], "ignore")
+        if _ASCII.search(replace_lookalikes("\n".join(READ_AS_ASCII.findall(text)))):
+            yield text, start
 
 
 def decompress_all(streams: Iterable[bytes]) -> Iterator[str | bytes]:

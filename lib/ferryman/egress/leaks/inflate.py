@@ -42,7 +42,7 @@ _OTHERS: tuple[tuple[bytes, re.Pattern[bytes], Callable[[], _Stream]], ...] = (
 
 _HEADS = [*_HEADERS, *(head for head, _, _ in _OTHERS)]
 MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_FINDER = BytesAhoCorasick([*_HEADS, *MARKS])  # no two heads overlap
+_FINDER = BytesAhoCorasick([*_HEADS, *MARKS])  # no two heads of streams overlap, but marks do: FF FE FF has both
 FIRST_BYTES = frozenset(head[0] for head in _HEADS)
 
 
@@ -60,7 +60,7 @@ class Heads(NamedTuple):
 def find_heads(content: bytes) -> Heads:
     """Return what may be the beginning of a stream, or of text in UTF-16, in `content`, in order."""
     heads = Heads([], [])
-    for index, start, _ in _FINDER.find_matches_as_indexes(content):
+    for index, start, _ in _FINDER.find_matches_as_indexes(content, overlapping=True):
         if index < len(_HEADS):
             heads.streams.append((index, start))
         else:
