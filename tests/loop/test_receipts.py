@@ -48,7 +48,7 @@ async def test_every_call_is_planned_with_its_turn_and_settled_with_the_next(sta
         *("opened", "replied", "planned", "planned"),
         *("settled", "settled", "replied", "planned", "settled", "replied", "closed"),
     ]
-    assert sorted(stage.memory.receipts["e"]) == [0, 1, 4, 8, 10]  # a document for each commit, and no more
+    assert sorted(stage.memory.receipts["e"]) == [0, 1, 4, 8, 10]  # a document for each commit alone
     last = chain["entries"][-1]
     assert stage.execution.receipts == Head(count=last["count"], hash=last["hash"])
     assert await fits(stage)

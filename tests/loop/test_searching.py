@@ -119,4 +119,4 @@ async def test_a_replay_lists_the_same_tools(searching: Stage) -> None:
 async def test_an_execution_searches_so_often_and_no_more(searching: Stage) -> None:
     await searching.run(says("", *[search(f"nothing {number}") for number in range(SEARCHES_MAX + 1)]), says("done"))
     assert len(searching.executed) == SEARCHES_MAX
-    assert searching.results[-1].content == f"Error: an execution may search for tools {SEARCHES_MAX} times, and no more"
+    assert searching.results[-1].content == f"Error: an execution may search for tools at most {SEARCHES_MAX} times"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from ferryman.domain.labels.label import is_below
+from ferryman.domain.labels.label import join
 from ferryman.domain.records.record import Record
 from ferryman.serving import bundle
 from tests.loop.conftest import Stage, fetches, says
@@ -29,7 +29,7 @@ async def test_the_record_tells_what_was_read_before_each_turn(stage: Stage) -> 
         ("untrusted", [0, 1]),
         ("untrusted", [0, 1, 2, 3]),
     ]
-    assert all(is_below(lower, upper) for lower, upper in pairwise(labels))
+    assert all(join((lower, upper)) == upper for lower, upper in pairwise(labels))
 
 
 async def test_a_source_is_the_tool_the_call_and_the_address_without_its_query(stage: Stage) -> None:

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
-from functions_framework import aio
 
 from ferryman.composition.local_tools import TOOLS
-from ferryman.inmemory.log import RecordingLog
 from ferryman.serving import local_tools
+from tests.serving.function_double import CALLER, FunctionDouble, post_call
 
-CALLER = "ferryman-orchestrator@p.iam.gserviceaccount.com"
 assert "calculator" in TOOLS, "the function's own root has its tools registered"
 CALL = {"call": "c", "tool": "calculator", "arguments": {"expression": "6 * 7"}, "user": str(UUID(int=1))}
-
-
-@dataclass
-class FunctionDouble:
-    """The function's parts, whose caller is anyone the header names."""
-
-    tracer: RecordingLog = field(default_factory=RecordingLog)
-
-    @property
-    def callers(self) -> FunctionDouble:
-        return self
-
-    async def identify(self, authorization: str | None, *, audience: str) -> str:
-        return authorization or ""
 
 
 @pytest.fixture
@@ -40,10 +23,8 @@ def function(monkeypatch: pytest.MonkeyPatch) -> FunctionDouble:
 
 
 async def post(function: Any, caller: str = CALLER, **changes: Any) -> httpx.Response:
-    app = aio._create_asgi_app_with_function(local_tools.serve(lambda _: function), "http", False)
     body = {name: value for name, value in {**CALL, **changes}.items() if value is not None}
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
-        return await client.post("/", json=body, headers={"authorization": caller})
+    return await post_call(local_tools.serve(lambda _: function), body, caller)
 
 
 async def test_the_orchestrator_is_answered_with_what_the_tool_says(function: FunctionDouble) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 from ferryman.catalog.tool_triggers import CORE, TRIGGERED, match_triggers
 from ferryman.catalog.tools import FINDERS
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.domain.tools.tool import build_definition
 from ferryman.selection import ToolIndex, read_definition, search
 
 CHARACTERS_PER_TOKEN = 4
@@ -40,7 +39,7 @@ def select_in_context(
     visible = {definition["name"] for definition in definitions if definition["name"] in loaded}
     rest = [definition for definition in definitions if definition["name"] not in loaded | TRIGGERED]
     enabled = sorted((tool for tool in declared if tool.enabled), key=lambda tool: tool.cluster)
-    candidates = [*rest, *(build_definition(tool.name, tool.description or tool.summary, tool.schema) for tool in enabled)]
+    candidates = [*rest, *(tool.to_definition() for tool in enabled)]
     clusters = [*("" for _ in rest), *(tool.cluster for tool in enabled)]
     room = TOKENS_MAX * CHARACTERS_PER_TOKEN - LISTING_CHARACTERS_MAX
     room -= sum(measure(definition) for definition in definitions if definition["name"] in visible)

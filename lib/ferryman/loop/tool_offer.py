@@ -12,7 +12,6 @@ from ferryman import offload
 from ferryman.catalog.tools import FINDERS, TOOLS
 from ferryman.domain.tasks.task import ToolLoading
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.domain.tools.tool import build_definition
 from ferryman.loop.context_offer import PROMPTED_MAX, select_in_context
 from ferryman.selection.declared import find_declared_tools
 
@@ -93,13 +92,13 @@ def select_definitions(
     of the tool that finds them, or calls them by their names. Raise `TooManyToolsError` where the task has enabled neither.
     """
     enabled = sorted((tool for tool in declared if tool.enabled), key=lambda tool: tool.cluster)
-    clusters = {name: [_define(tool) for tool in tools] for name, tools in groupby(enabled, lambda tool: tool.cluster)}
+    clusters = {name: [tool.to_definition() for tool in tools] for name, tools in groupby(enabled, lambda tool: tool.cluster)}
     sizes = {name: _measure(tools) for name, tools in clusters.items()}
     remaining = DEFINITIONS_BYTES_MAX - _measure(definitions)
     visible, hidden = [*definitions], {}
     if sum(sizes.values()) > remaining:
         remaining -= NAMES_BYTES_MAX
-        for definition in map(_define, find_declared_tools(enabled, prompt, PROMPTED_MAX)):
+        for definition in (tool.to_definition() for tool in find_declared_tools(enabled, prompt, PROMPTED_MAX)):
             if (size := _measure([definition])) <= remaining:
                 visible.append(definition)
                 remaining -= size
@@ -124,10 +123,6 @@ def select_definitions(
         {**definition, "description": definition["description"] + listing} if definition["name"] in REACHING else definition
         for definition in visible
     )
-
-
-def _define(tool: DeclaredTool) -> dict[str, Any]:
-    return build_definition(tool.name, tool.description or tool.summary, tool.schema)
 
 
 def _measure(value: Any) -> int:

@@ -11,7 +11,6 @@ from ferryman.declared import check
 from ferryman.domain.http.request import Method
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, DeclaredTool
-from ferryman.domain.tools.tool import build_definition
 from ferryman.openapi.context import DocumentImport, ImportContext
 from ferryman.openapi.names import build_tool_name, make_unique
 from ferryman.openapi.operation import Operation, read_operation
@@ -66,7 +65,7 @@ def estimate_tokens(tools: Iterable[DeclaredTool]) -> int:
 
     An estimate: the provider counts in its own way.
     """
-    definitions = (build_definition(tool.name, tool.description, tool.schema) for tool in tools if tool.enabled)
+    definitions = (tool.to_definition() for tool in tools if tool.enabled)
     return sum(-(-len(json.dumps(definition, ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for definition in definitions)
 
 

@@ -84,7 +84,7 @@ def refuse_tool_not_enabled(name: str) -> Refusal:
 
 def refuse_search(most: int) -> Refusal:
     """Refuse a search for tools beyond the `most` of an execution."""
-    return Refusal(reason="search_limit", message=f"Error: an execution may search for tools {most} times, and no more")
+    return Refusal(reason="search_limit", message=f"Error: an execution may search for tools at most {most} times")
 
 
 def refuse_disabled_tool(name: str, reason: str) -> Refusal:

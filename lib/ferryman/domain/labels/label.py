@@ -88,8 +88,3 @@ def join(labels: Iterable[FlowLabel]) -> FlowLabel:
 def drop_sources(label: FlowLabel) -> FlowLabel:
     """Return `label` without its sources, for where they are known from elsewhere."""
     return replace(label, sources=(), more=False)
-
-
-def is_below(lower: FlowLabel, upper: FlowLabel) -> bool:
-    """Tell whether `upper` says at least what `lower` does: joining them changes nothing."""
-    return join((lower, upper)) == upper

@@ -11,6 +11,7 @@ from typing import Any
 
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.tools.tool import build_definition
 
 TOOLS_PER_TASK_MAX = 2_000
 CLUSTERS_PER_TASK_MAX = 50
@@ -132,6 +133,10 @@ class DeclaredTool:
         required = [name for name, parameter in self.parameters.items() if parameter.required]
         properties = {name: dict(parameter.schema) for name, parameter in self.parameters.items()}
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+    def to_definition(self) -> dict[str, Any]:
+        """Return the tool as a definition that the model reads; with its summary where it has no description."""
+        return build_definition(self.name, self.description or self.summary, self.schema)
 
     @property
     def fingerprint(self) -> str:

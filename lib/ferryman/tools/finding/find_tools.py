@@ -20,7 +20,6 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.found_tools import write_found
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.domain.tools.tool import build_definition
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.executions import Executions
@@ -108,7 +107,7 @@ def find_tools(
             tool = enabled[number - len(built_in)]
             if tool.fingerprint != policy.declared[tool.name]:
                 continue
-            definition = build_definition(tool.name, tool.description or tool.summary, tool.schema)
+            definition = tool.to_definition()
         size = len(json.dumps(definition, ensure_ascii=False))
         if size > room:
             too_large.append(definition["name"])
