@@ -21,7 +21,8 @@ else:
     def replace(value: Value, /, **changes: Any) -> Value:
         """Return a copy of a dataclass with slots, with `changes` by the names of its fields.
 
-        Raise TypeError for a field that it does not have, and for a class that computes something when a value is made.
+        Raise TypeError for a field that it does not have, and for a class that computes something when a value is made. One
+        that only fills fields that were left out says so (`fills_defaults_only`): a copy has all of them.
         """
         copied = object.__new__(type(value))
         read, setters, by_name = _find_slots(type(value))
@@ -44,9 +45,14 @@ class _Slots(NamedTuple):
 
 @cache
 def _find_slots(kind: type[Any]) -> _Slots:
-    if hasattr(kind, "__post_init__") or kind.__dictoffset__:
+    if _computes(kind) or kind.__dictoffset__:
         raise TypeError(f"{kind.__name__} cannot be copied slot by slot")
     names = [field.name for field in fields(kind)]
     by_name = {name: getattr(kind, name).__set__ for name in names}
     read = attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
     return _Slots(read, tuple(by_name.values()), by_name)
+
+
+def _computes(kind: type[Any]) -> bool:
+    """Tell whether something of `kind` is computed from its other fields when a value is made, so that a copy could be wrong."""
+    return hasattr(kind, "__post_init__") and not getattr(kind, "fills_defaults_only", False)

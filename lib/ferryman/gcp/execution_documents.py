@@ -23,7 +23,9 @@ ADMITTED = "admitted"
 IS_EXECUTION: Condition = (ADMITTED, "==", True)
 """The condition of every query of executions."""
 
-CREATION_FIELDS = frozenset((*REQUEST_FIELDS, "id", "created_at", "scheduled_for", "schedule_generation", "trace"))
+CREATION_FIELDS = frozenset(
+    (*REQUEST_FIELDS, "id", "workspace", "agent", "person", "created_at", "scheduled_for", "schedule_generation", "trace")
+)
 """The fields of an execution that may have a value when it is created; every other one is as it always begins."""
 
 SUMMARY_FIELDS = (*documents.name_fields(ExecutionSummary), ADMITTED)

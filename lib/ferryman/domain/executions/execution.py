@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.rate import ExecutionRateState
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.receipts.receipt import Head
 from ferryman.domain.stored import STORED_NAME
+from ferryman.domain.workspaces.names import fill_place
 
 INPUT_CHARACTERS_MAX = 20_000
 
@@ -63,6 +65,7 @@ class ModelTrouble:
 class ExecutionSummary:
     """What a list tells of an execution: all that is small. Credits are Decimals.
 
+    `person` started it; it is "" where a schedule, an application or the owner's own key did.
     `slice` is the queue delivery that may go on with it, and older ones may not. `credits_held` are reserved for work under way
     and not in `credits_used` yet. `scheduled_for` is set where a schedule started it. `labels` are its starter's own; no model
     sees them.
@@ -71,6 +74,9 @@ class ExecutionSummary:
     id: str
     task: str
     owner: str
+    workspace: str = ""
+    agent: str = ""
+    person: str = ""
     status: Status = Status.QUEUED
     labels: Mapping[str, str] = field(default_factory=dict, repr=False)
     created_at: datetime
@@ -86,6 +92,24 @@ class ExecutionSummary:
     error: str | None = None
     cancel_requested: bool = False
     slice: int = 0
+
+    fills_defaults_only: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Put an execution that names no workspace into its owner's default one, and give it that one's default agent."""
+        fill_place(self)
+
+    @property
+    def context(self) -> ExecutionContext:
+        """What everything that its calls store or read is scoped by."""
+        return ExecutionContext(
+            user=self.person or self.owner,
+            owner=self.owner,
+            workspace=self.workspace,
+            agent=self.agent,
+            task=self.task,
+            execution=self.id,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tasks.schedule import Schedule, find_schedule_problems
+from ferryman.domain.workspaces.names import fill_place
 
 NAME_CHARACTERS_MAX = 100
 DESCRIPTION_CHARACTERS_MAX = 1_000
@@ -50,11 +51,14 @@ class TaskSummary:
 
     `max_credits` is per execution, `max_credits_month` over all of a month's. `tools` and `integrations` list ids; an empty
     list means none. `next_fire_at` is when its schedule runs it next, `paused` the reason why it no longer does, and
-    `schedule_generation` rises whenever earlier fires become void.
+    `schedule_generation` rises whenever earlier fires become void. One that names no `workspace` is in its owner's default one,
+    and one that names no `agent` is the default agent's.
     """
 
     id: str
     owner: str
+    workspace: str = ""
+    agent: str = ""
     name: str
     description: str = ""
     model: str
@@ -75,6 +79,10 @@ class TaskSummary:
     paused: str | None = None
     created_at: datetime
     updated_at: datetime
+
+    def __post_init__(self) -> None:
+        """Put a task that names no workspace into its owner's default one, and give it that one's default agent."""
+        fill_place(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,16 @@
-"""Access control: authenticate the owner by API key (only its digest is stored); what belongs to others is not found."""
+"""Access control: authenticate who asks by API key (only its digest is stored); what belongs to others is not found.
+
+A request acts in one workspace. What is in another one is not found either, with the same answer as what does not exist.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request, Security
+from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
@@ -15,11 +19,16 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
+from ferryman.domain.workspaces.member import EVERY_RIGHT, Right
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.serving import keys
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.limits import REQUEST_S, REQUESTS_MAX, take_turn
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
+
+WORKSPACE_HEADER = "Ferryman-Workspace"
+WORKSPACE_ABOUT = "The id of the workspace that the request acts in; without it the key's own, or else the owner's default one"
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="api_key", description="An API key: fm_ and 43 characters")
 
@@ -32,9 +41,22 @@ async def _get_dependencies(request: Request) -> ApiDependencies:
 Dependencies = Annotated[ApiDependencies, Depends(_get_dependencies)]
 
 
-async def _owner(
-    request: Request, deps: Dependencies, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
-) -> AsyncIterator[Owner]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks, where, and what the request may do. `person` is "" for the owner's own key."""
+
+    owner: Owner
+    workspace: str
+    rights: frozenset[Right]
+    person: str = ""
+
+
+async def _caller(
+    request: Request,
+    deps: Dependencies,
+    _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    workspace: Annotated[str | None, Header(alias=WORKSPACE_HEADER, description=WORKSPACE_ABOUT)] = None,
+) -> AsyncIterator[Caller]:
     key = keys.parse_key(request.headers.get("authorization"))
     if key is None:
         raise build_unauthorized_error()
@@ -46,7 +68,7 @@ async def _owner(
         if owner is None:
             raise build_unauthorized_error()
         request.state.owner = owner
-        yield owner
+        yield Caller(owner=owner, workspace=workspace or derive_default_workspace(owner.id), rights=EVERY_RIGHT)
 
 
 def build_unauthorized_error() -> HTTPException:
@@ -55,7 +77,31 @@ def build_unauthorized_error() -> HTTPException:
 
 
 # over when the route has answered: a stream of events holds no turn while it is sent
+CurrentCaller = Annotated[Caller, Depends(_caller, scope="function")]
+
+
+async def _owner(caller: CurrentCaller) -> Owner:
+    return caller.owner
+
+
 CurrentOwner = Annotated[Owner, Depends(_owner, scope="function")]
+
+
+def need(right: Right) -> Callable[[Caller], Caller]:
+    """Return the dependency of a route that needs `right`: it raises 403, and names the right, where the request lacks it."""
+
+    def check_right(caller: CurrentCaller) -> Caller:
+        if right not in caller.rights:
+            raise HTTPException(403, f"this needs the right {right}, which you do not have in this workspace")
+        return caller
+
+    return check_right
+
+
+Reader = Annotated[Caller, Depends(need(Right.READ), scope="function")]
+Runner = Annotated[Caller, Depends(need(Right.RUN), scope="function")]
+Approver = Annotated[Caller, Depends(need(Right.APPROVE), scope="function")]
+Manager = Annotated[Caller, Depends(need(Right.MANAGE), scope="function")]
 
 
 def get_plan(deps: ApiDependencies, owner: Owner) -> Plan:

@@ -1,0 +1,50 @@
+"""Agents: a named model with a prompt, and the tools that it may call, in a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from ferryman.domain.workspaces.names import derive_default_agent
+from ferryman.domain.workspaces.workspace import BEGINNING, DEFAULT_NAME
+
+AGENTS_PER_WORKSPACE_MAX = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An agent as stored.
+
+    `system_prompt` comes before that of a task, `model` is that of a task which names none, `allowed_tools` the names of the
+    tools that it may call, with or without their prefix; an empty list allows every tool (S4-94). `tool_settings` are its own
+    settings of tools by name. `max_credits_month` is its limit of credits in a month (UTC), None: no limit.
+    """
+
+    id: str
+    owner: str
+    workspace: str
+    name: str
+    description: str = ""
+    system_prompt: str = field(default="", repr=False)
+    model: str | None = None
+    allowed_tools: tuple[str, ...] = ()
+    tool_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    max_credits_month: Decimal | None = None
+    template: str | None = None
+    archived: bool = False
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is its workspace's default agent, which cannot be archived or deleted."""
+        return self.id == derive_default_agent(self.workspace)
+
+
+def build_default_agent(owner: str, workspace: str) -> Agent:
+    """Return the default agent of `workspace` as it is before anybody changed it: it allows every tool, and says nothing."""
+    name = derive_default_agent(workspace)
+    return Agent(id=name, owner=owner, workspace=workspace, name=DEFAULT_NAME, created_at=BEGINNING, updated_at=BEGINNING)

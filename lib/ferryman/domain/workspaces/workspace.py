@@ -1,0 +1,59 @@
+"""Workspaces: a closed part of what an owner has. Nothing in one is seen, counted or used from another (S4-97, S4-100)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from ferryman.domain.workspaces.names import derive_default_workspace
+
+NAME_CHARACTERS_MAX = 100
+WORKSPACES_PER_OWNER_MAX = 50
+DEFAULT_NAME = "Default"
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+"""When what exists without a document counts as created and changed."""
+
+
+class WorkspaceState(StrEnum):
+    """What can be done with a workspace."""
+
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+    """It can be read, and nothing in it is started or changed until it is active again."""
+    DELETING = "deleting"
+    """It is not found any more; a job deletes what is in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A workspace as stored.
+
+    `allowed_tools` are the names of the tools that may be called in it; an empty list allows every tool. `max_credits_month` is
+    its limit of credits in a month (UTC), `alert_url` where its alerts are sent, and `retention_days` how many days its
+    executions are kept after their end, at most as many as the deployment keeps any; None: no limit, no address, as the
+    deployment.
+    """
+
+    id: str
+    owner: str
+    name: str
+    state: WorkspaceState = WorkspaceState.ACTIVE
+    allowed_tools: tuple[str, ...] = ()
+    max_credits_month: Decimal | None = None
+    alert_url: str | None = field(default=None, repr=False)
+    retention_days: int | None = None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is its owner's default workspace, which cannot be archived or deleted."""
+        return self.id == derive_default_workspace(self.owner)
+
+
+def build_default_workspace(owner: str) -> Workspace:
+    """Return the default workspace of `owner` as it is before anybody changed it."""
+    name = derive_default_workspace(owner)
+    return Workspace(id=name, owner=owner, name=DEFAULT_NAME, created_at=BEGINNING, updated_at=BEGINNING)
