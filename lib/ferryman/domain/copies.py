@@ -54,5 +54,5 @@ def _find_slots(kind: type[Any]) -> _Slots:
 
 
 def _computes(kind: type[Any]) -> bool:
-    """Tell whether something of `kind` is computed from its other fields when a value is made, so that a copy could be wrong."""
+    """Tell whether a field of `kind` is computed from the others when a value is made, so that a copy may be wrong."""
     return hasattr(kind, "__post_init__") and not getattr(kind, "fills_defaults_only", False)
