@@ -24,6 +24,7 @@ from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, Memory
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.user_documents import MemoryUserDocuments
+from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
 from ferryman.ports.credentials import Credentials
@@ -37,6 +38,7 @@ from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.ports.tokens import Tokens as TokensPort
 from ferryman.ports.user_documents import UserDocuments
+from ferryman.ports.workspaces import Workspaces
 from ferryman.settings import Settings
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
@@ -54,6 +56,7 @@ class Stores:
     """
 
     owners: Owners
+    workspaces: Workspaces
     tasks: Tasks
     credentials: Credentials
     connections: Connections
@@ -97,6 +100,7 @@ async def in_memory() -> AsyncIterator[Stores]:
 
     yield Stores(
         owners=MemoryOwners(memory),
+        workspaces=MemoryWorkspaces(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         connections=MemoryConnections(memory),
@@ -141,6 +145,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from ferryman.gcp.tickets import FirestoreTickets
     from ferryman.gcp.tokens import FirestoreTokens
     from ferryman.gcp.user_documents import FirestoreUserDocuments
+    from ferryman.gcp.workspaces import FirestoreWorkspaces
 
     firestore = FirestoreEmulator(path=None, indexes=INDEXES)
     cloud_tasks = CloudTasksEmulator(path=None, clock=EmulatorClock(), tokens=IdentityTokens(path=None, clock=EmulatorClock()))
@@ -193,6 +198,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     try:
         yield Stores(
             owners=FirestoreOwners(clients),
+            workspaces=FirestoreWorkspaces(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             connections=FirestoreConnections(clients),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ferryman.domain.executions.execution import Execution
     from ferryman.domain.tasks.task import Task
+    from ferryman.domain.workspaces.workspace import Workspace
 
 Value = TypeVar("Value")
 
@@ -114,7 +115,7 @@ def _build_partial(kind: type[Any], names: tuple[str, ...]) -> Callable[[Any], d
 
 
 async def confirm_created(
-    creation: Awaitable[Value], reference: AsyncDocumentReference, value: Execution | Task
+    creation: Awaitable[Value], reference: AsyncDocumentReference, value: Execution | Task | Workspace
 ) -> Value | None:
     """Await the `creation` of the document of `value`, and return its result, or None where only its answer was lost.
 

@@ -25,6 +25,9 @@ class Places:
     def locate_key(self, digest: str) -> AsyncDocumentReference:
         return self.client.document("api_keys", digest)
 
+    def locate_workspace(self, workspace: str) -> AsyncDocumentReference:
+        return self.client.document("workspaces", workspace)
+
     def locate_task(self, task: str) -> AsyncDocumentReference:
         return self.client.document("tasks", task)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -57,3 +58,9 @@ def build_default_workspace(owner: str) -> Workspace:
     """Return the default workspace of `owner` as it is before anybody changed it."""
     name = derive_default_workspace(owner)
     return Workspace(id=name, owner=owner, name=DEFAULT_NAME, created_at=BEGINNING, updated_at=BEGINNING)
+
+
+def order_workspaces(owner: str, stored: Iterable[Workspace]) -> tuple[Workspace, ...]:
+    """Return the workspaces of `owner`, of which the `stored` ones are given: the default one first, then the oldest first."""
+    known = {workspace.id: workspace for workspace in (build_default_workspace(owner), *stored)}
+    return tuple(sorted(known.values(), key=lambda workspace: (not workspace.is_default, workspace.created_at, workspace.id)))

@@ -1,0 +1,54 @@
+"""Workspaces in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.owners.limit import check_limit
+from ferryman.domain.stale import StaleError
+from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.workspace import (
+    WORKSPACES_PER_OWNER_MAX,
+    Workspace,
+    build_default_workspace,
+    order_workspaces,
+)
+from ferryman.inmemory import keyed
+from ferryman.inmemory.memory import MemoryStore
+
+
+class MemoryWorkspaces(MemoryStore):
+    """`ports.Workspaces`."""
+
+    async def get(self, workspace: str, *, owner: str) -> Workspace | None:
+        stored = self._memory.workspaces.get(workspace)
+        if stored is None and workspace == derive_default_workspace(owner):
+            return build_default_workspace(owner)
+        return stored if stored is not None and stored.owner == owner else None
+
+    async def list(self, owner: str) -> Sequence[Workspace]:
+        return order_workspaces(owner, [stored for stored in self._memory.workspaces.values() if stored.owner == owner])
+
+    async def create(
+        self, workspace: Workspace, *, most: int = WORKSPACES_PER_OWNER_MAX, done: Completion | None = None
+    ) -> None:
+        keyed.check_completion(self._memory, done)
+        if workspace.id in self._memory.workspaces:
+            return
+        check_limit(len(await self.list(workspace.owner)), most, of="workspaces")
+        self._memory.workspaces[workspace.id] = workspace
+        keyed.store_completion(self._memory, done)
+
+    async def update(self, workspace: Workspace, fields: Collection[str], *, since: datetime) -> bool:
+        stored = await self.get(workspace.id, owner=workspace.owner)
+        if stored is None:
+            return False
+        if stored.updated_at != since:
+            raise StaleError("changed by somebody else")
+        changes: dict[str, Any] = {name: getattr(workspace, name) for name in (*fields, "updated_at")}
+        self._memory.workspaces[workspace.id] = replace(stored, **changes)
+        return True
