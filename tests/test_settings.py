@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.settings import MisconfiguredError, read
+from ferryman.settings import WORKSPACE_VARIABLES, MisconfiguredError, read, read_workspace
 
 LOCAL = {"FIRESTORE_EMULATOR_HOST": "127.0.0.1:1"}
 SWITCHES = {
@@ -140,3 +140,29 @@ def test_a_key_that_is_not_set_is_left_out():
 def test_a_key_that_no_header_can_hold_is_refused_without_it(key):
     with pytest.raises(MisconfiguredError, match=r"^MODEL_KEY_OWN must be a key of at most 4,096 visible ASCII characters$"):
         read({"FERRYMAN_MODELS": KEYED, "MODEL_KEY_OWN": key})
+
+
+OURS, OTHERS = WORKSPACE_VARIABLES
+
+
+@pytest.mark.parametrize(
+    ("variables", "workspace"),
+    [
+        ({}, None),
+        ({OURS: "", OTHERS: ""}, None),
+        ({OURS: "ws_1"}, "ws_1"),
+        ({OTHERS: "ws_2"}, "ws_2"),
+        ({OURS: "", OTHERS: "ws_2"}, "ws_2"),
+        ({OTHERS: "ws_2", OURS: "ws_1"}, "ws_1"),
+    ],
+)
+def test_the_workspace_of_a_caller_is_read_from_our_variable_or_else_from_the_other(variables, workspace):
+    assert read_workspace(variables) == workspace
+
+
+@pytest.mark.parametrize("name", WORKSPACE_VARIABLES)
+@pytest.mark.parametrize("text", [" ", "_1", "ws 1", "ws_1\n", "ws/1", "wß", "w" * 65])
+def test_what_can_be_no_workspace_is_refused_with_its_variable_and_without_the_text(name, text):
+    with pytest.raises(MisconfiguredError, match=f"^{name} must be the id of a workspace: 1 to 64 ASCII") as refused:
+        read_workspace({OURS: "ws_1", name: text})
+    assert text.strip() == "" or text not in str(refused.value)

@@ -14,6 +14,7 @@ from typing import Any
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.operator_model import OperatorModel, parse_operator_models
 from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.workspaces.names import ID_ABOUT, is_workspace_id
 
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 RETENTION_DAYS = 90
@@ -24,6 +25,9 @@ WARM_PATH = "/warm"
 
 WORKER_PATH = "/warm/worker"
 """Where one that reads strangers' texts is asked, later, to start what reads the long ones."""
+
+WORKSPACE_VARIABLES = ("FERRYMAN_WORKSPACE_ID", "CRAWBL_WORKSPACE_ID")
+"""The workspace that commands and the Python client act in (S4-134); the first that is set and not empty counts."""
 
 TRACING_VARIABLES = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
 """Variables that make a library write requests, responses or session keys outside of our log."""
@@ -145,6 +149,18 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         if environment.get(name):
             raise MisconfiguredError(f"{name} makes a library write requests and responses, keys included; unset it")
     return settings
+
+
+def read_workspace(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return the id of the workspace that a caller of the API acts in, None where `environment` names none (S4-134).
+
+    Raise `MisconfiguredError`, also for a variable that would not count, as it would on another day.
+    """
+    named = {name: environment[name] for name in WORKSPACE_VARIABLES if environment.get(name)}
+    for name, text in named.items():
+        if not is_workspace_id(text):
+            raise MisconfiguredError(f"{name} must be {ID_ABOUT}")
+    return next(iter(named.values()), None)
 
 
 def _refuse_local_switches(settings: Settings) -> None:

@@ -64,7 +64,12 @@ def write_settings() -> str:
         kind = str(item.type).replace("|", "or")
         cell = "" if default in ("", None, (), {}) else f"`{default}`"
         rows.append(f"| `{variable}` | {meanings[item.name]} | {kind} | {cell} |\n")
-    return f"# Settings\n\n{NOTE} Names that end in `_S` are seconds.\n\n{head}{''.join(rows)}"
+    ours, others = settings.WORKSPACE_VARIABLES
+    caller = (
+        "Commands read `FERRYMAN_URL`, `FERRYMAN_KEY` and `FERRYMAN_DATA` ([commands](commands.md)); they and the Python\n"
+        f"client read the workspace that they act in from `{ours}`, or from `{others}` where that is not set.\n"
+    )
+    return f"# Settings\n\n{NOTE} Names that end in `_S` are seconds.\n\n{caller}\n{head}{''.join(rows)}"
 
 
 def find_meanings() -> dict[str, str]:

@@ -16,6 +16,7 @@ from ferryman.cli import exits, service
 from ferryman.cli.screen import Screen
 from ferryman.client import ApiRefusedError, ApiUnreachableError, AsyncClient
 from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.workspaces.names import ID_ABOUT, is_workspace_id
 from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError
 from ferryman.ports.errors import UnavailableError
 from ferryman.settings import MisconfiguredError
@@ -31,6 +32,17 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 """Errors whose text says to a person what failed."""
 
+
+def _check_workspace(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    if text is not None and not is_workspace_id(text):
+        raise click.BadParameter(f"must be {ID_ABOUT}")
+    return text
+
+
+workspace_option = click.option(
+    "--workspace", metavar="ID", callback=_check_workspace, help="Act in this workspace, not in FERRYMAN_WORKSPACE_ID's."
+)
+"""The option of every command that asks the API."""
 
 ONE_DOCUMENT = "JSON for programs: one document, on one line."
 DOCUMENT_LINES = "JSON for programs: a document a line, as they come."
@@ -92,17 +104,24 @@ def local_api_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, 
 def _session_command(
     work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]], find: Callable[[], service.Service]
 ) -> Callable[P, None]:
+    @workspace_option
     @functools.wraps(work)
     async def run(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int | None:
-        async with open_session(screen, find) as session:
+        workspace: Any = kwargs.pop("workspace")
+        async with open_session(screen, find, workspace=workspace) as session:
             return await work(session, *args, **kwargs)
 
     return screen_command(run)
 
 
 @asynccontextmanager
-async def open_session(screen: Screen, find: Callable[[], service.Service] = service.find_service) -> AsyncIterator[ApiSession]:
-    """Yield a session with the service that `find` returns. Raise `UnknownServiceError`."""
+async def open_session(
+    screen: Screen, find: Callable[[], service.Service] = service.find_service, *, workspace: str | None = None
+) -> AsyncIterator[ApiSession]:
+    """Yield a session with the service that `find` returns, in `workspace` or else the environment's.
+
+    Raise `UnknownServiceError`, and `MisconfiguredError` where the environment names what can be no workspace.
+    """
     known = find()
-    async with AsyncClient(known.url, known.key) as client:
+    async with AsyncClient(known.url, known.key, workspace=workspace) as client:
         yield ApiSession(client=client, screen=screen)

@@ -60,7 +60,7 @@ async def open_operator(screen: Screen, project: str | None, region: str, root: 
             yield deps
         return
     known, note = service.find_local_service(service.find_folder()), service.read_note()
-    async with AsyncClient(known.url, known.key) as client:
+    async with AsyncClient(known.url, known.key, workspace="") as client:
         await client.get_me()  # a stack that was killed left its note
     async with local.open_operator(note, known.key) as deps:
         yield deps

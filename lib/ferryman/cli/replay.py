@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.commands import ApiSession, api_command, open_session, screen_command
+from ferryman.cli.commands import ApiSession, api_command, open_session, screen_command, workspace_option
 from ferryman.cli.screen import Screen, shorten
 from ferryman.cli.service import UnknownServiceError
 from ferryman.domain import key_shapes
@@ -35,8 +35,9 @@ def test_{name}_runs_as_recorded():
 @click.argument("execution")
 @click.option("--as-test", is_flag=True, help="Write a pytest file that replays it, instead of replaying it now.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Where the test goes; else it is printed.")
+@workspace_option
 @screen_command
-async def replay(screen: Screen, execution: str, as_test: bool, output: Path | None) -> int:
+async def replay(screen: Screen, execution: str, as_test: bool, output: Path | None, workspace: str | None) -> int:
     """Run EXECUTION again from its record, or from a FILE of `ferryman export`; no socket is opened meanwhile.
 
     The recorded replies are the model, the recorded results the tools, the recorded times the clock; everything between is
@@ -49,7 +50,7 @@ async def replay(screen: Screen, execution: str, as_test: bool, output: Path | N
         if Path(execution).is_file():  # noqa: ASYNC240 - nothing else runs
             read = bundle.read_bundle(Path(execution).read_text(encoding="utf-8"))  # noqa: ASYNC240 - likewise
         else:
-            async with open_session(screen) as session:
+            async with open_session(screen, workspace=workspace) as session:
                 read = await _fetch(session, execution)
         replayed = await run_replay(read.record)
     except (bundle.UnreadableBundleError, NotEndedError, UnicodeDecodeError, OSError) as error:

@@ -13,7 +13,7 @@ from typing import IO, Any
 import click
 
 from ferryman.cli import exits, files, service
-from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, open_session, screen_command
+from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, open_session, screen_command, workspace_option
 from ferryman.cli.screen import Screen
 from ferryman.client import PAGE_MAX
 
@@ -86,8 +86,11 @@ async def search(session: ApiSession, words: tuple[str, ...], limit: int, task: 
 @click.option("--cluster", metavar="NAME", help="What the tools are grouped under; default: the document's title.")
 @click.option("--server", metavar="URL", help="Where the calls go, in place of the servers that the document names.")
 @click.option("--dry-run", is_flag=True, help="Only say what would come of it; without --task, from here, asking no service.")
+@workspace_option
 @screen_command
-async def import_(screen: Screen, /, source: str, task: str | None, dry_run: bool, **options: Any) -> None:
+async def import_(
+    screen: Screen, /, source: str, task: str | None, dry_run: bool, workspace: str | None, **options: Any
+) -> None:
     """Make tools of an OpenAPI 3.0, 3.1 or Swagger 2.0 document, in place of what the cluster held.
 
     \b
@@ -110,7 +113,7 @@ async def import_(screen: Screen, /, source: str, task: str | None, dry_run: boo
         )
         chosen = {name: value for name, value in options.items() if value not in (None, ())}
         body = {**source_fields, **chosen, "dry_run": dry_run}
-        imported = await (_preview(screen, body) if task is None else _import(screen, task, body))
+        imported = await (_preview(screen, body) if task is None else _import(screen, task, body, workspace))
     screen.print_json(imported)
     _tell(screen, imported)
     if task is None:
@@ -118,8 +121,8 @@ async def import_(screen: Screen, /, source: str, task: str | None, dry_run: boo
         screen.print_line(f"A task would have to be approved for {hosts or 'no host'}.")
 
 
-async def _import(screen: Screen, task: str, body: Mapping[str, Any]) -> Any:
-    async with open_session(screen) as session:
+async def _import(screen: Screen, task: str, body: Mapping[str, Any], workspace: str | None) -> Any:
+    async with open_session(screen, workspace=workspace) as session:
         screen.print_step("the service makes tools of its operations")
         return await session.client.import_tools(task, body)
 

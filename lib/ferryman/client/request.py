@@ -11,15 +11,30 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from ferryman.client.errors import ApiRefusedError, parse_problem
+from ferryman.domain.workspaces.names import ID_ABOUT, is_workspace_id
+from ferryman.settings import read_workspace
 
 TIMEOUT_S = 30.0
 NO_CONTENT = 204
 KEY_HEADER = "Idempotency-Key"
+WORKSPACE_HEADER = "Ferryman-Workspace"
 _KEY = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,255}", re.ASCII)
 
 Json = dict[str, Any]
 Answer = TypeVar("Answer")
 Item = TypeVar("Item")
+
+
+def build_headers(key: str, workspace: str | None) -> dict[str, str]:
+    """Return the headers of every request of a client that acts with `key` in `workspace`.
+
+    Without a workspace, that of the environment counts; "" names none, so that the service takes the key's own. Raise
+    `ValueError`, and `MisconfiguredError` where it is the environment that is wrong.
+    """
+    if workspace and not is_workspace_id(workspace):
+        raise ValueError(f"workspace: must be {ID_ABOUT}")
+    chosen = read_workspace() if workspace is None else workspace
+    return {"Authorization": f"Bearer {key}", **({WORKSPACE_HEADER: chosen} if chosen else {})}
 
 
 class AnswerPage(list[Item]):

@@ -14,7 +14,7 @@ from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.methods import method, pager
-from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json
+from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers
 from ferryman.client.trust import create_context
 
 Answer = TypeVar("Answer")
@@ -22,10 +22,16 @@ Answer = TypeVar("Answer")
 
 class Client:
     """`with Client(url, key) as client`. Methods raise `ApiUnreachableError` or `ApiRefusedError`, and answer the service's own
-    JSON."""
+    JSON.
 
-    def __init__(self, url: str, key: str, *, retry_waits_s: Sequence[float] = RETRY_WAITS_S) -> None:
-        headers = {"Authorization": f"Bearer {key}"}
+    All act in one workspace: `workspace`, else that of FERRYMAN_WORKSPACE_ID or CRAWBL_WORKSPACE_ID, else the key's own, which
+    `workspace=""` asks for whatever the environment says. Raise `ValueError` for what can be no id of a workspace.
+    """
+
+    def __init__(
+        self, url: str, key: str, *, workspace: str | None = None, retry_waits_s: Sequence[float] = RETRY_WAITS_S
+    ) -> None:
+        headers = build_headers(key, workspace)
         self._http = httpx.Client(base_url=url, headers=headers, verify=create_context(), timeout=TIMEOUT_S, trust_env=False)
         self._retry_waits_s = tuple(retry_waits_s)
         self.url = url

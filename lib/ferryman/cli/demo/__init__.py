@@ -51,7 +51,7 @@ async def demo(screen: Screen) -> int:
                         run_stack(options, lambda text: screen.print_step(f"  {text}"))
                     )
                 screen.print_line(f"  up after {time.monotonic() - began:.1f} s: {running.url}")
-                async with AsyncClient(running.url, key) as client:
+                async with AsyncClient(running.url, key, workspace="") as client:
                     is_proven = await run_scenario(screen, running, client)
     except asyncio.CancelledError:
         screen.print_error("interrupted; everything it started has ended")
