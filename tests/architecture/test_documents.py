@@ -25,13 +25,14 @@ from tests.figures import BEGIN, END
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/tools.md").read_text()
+DECLARED_PAGE = (ROOT / "docs/declared-tools.md").read_text()
 SECURITY, FIGURES, CONTRIBUTING = ((ROOT / f"docs/{name}.md").read_text() for name in ("security", "figures", "contributing"))
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def test_the_page_of_the_tools_has_a_row_for_each():
-    for tool in TOOLS.values():
-        assert re.search(rf"^\| `{tool.name}` \|", PAGE, re.MULTILINE)
+def test_the_pages_of_the_tools_have_a_row_for_each():
+    rows = re.findall(r"^\| `(\w+)` \|", PAGE + (ROOT / "docs/openapi.md").read_text(), re.MULTILINE)
+    assert [tool.name for tool in TOOLS.values() if tool.name not in rows] == []
 
 
 def test_the_page_of_the_tools_counts_those_of_the_catalog():
@@ -54,7 +55,7 @@ def test_every_example_is_read_by_its_tool(tool):
     assert all(isinstance(PARSERS[tool](call), OutboundRequest) for call in calls)
 
 
-DECLARATIONS = [texts.loads(text, what="docs/tools.md") for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+DECLARATIONS = [texts.loads(text, what="the page") for text in re.findall(r"```yaml\n(.*?)```", DECLARED_PAGE, re.DOTALL)]
 DOMAINS = ("*.weather.example", "*.chat.example", "*.desk.example", "*.books.example", "shop.example")
 
 
@@ -67,7 +68,7 @@ def test_every_declaration_that_is_shown_is_read(declaration):
 
 def test_the_call_that_is_shown_goes_where_the_page_says():
     tool = entry.read(DECLARATIONS[0], where="")
-    (example,) = re.findall(r"for `(\{.*?\})`:\n`GET (.*?)` with the header", PAGE)
+    (example,) = re.findall(r"for `(\{.*?\})`:\n`GET (.*?)` with the header", DECLARED_PAGE)
     sent = request.build_request(tool, json.loads(example[0]), state={})
     prepared = build_request(replace(sent, fixed_headers={}), url.parse_url(sent.url), [], None)
     assert f"https://{prepared.url.host}{prepared.url.target}" == example[1]
@@ -75,7 +76,7 @@ def test_the_call_that_is_shown_goes_where_the_page_says():
 
 
 def test_the_fields_of_a_declaration_are_those_of_the_page():
-    table = PAGE.partition("\n| field | what it is | default |\n")[2].partition("\n\n")[0]
+    table = DECLARED_PAGE.partition("\n| field | what it is | default |\n")[2].partition("\n\n")[0]
     with pytest.raises(InvalidInputError, match="fields are: ") as refused:
         entry.read({**DECLARATIONS[0], "no_such": 1}, where="")
     known = str(refused.value).partition("fields are: ")[2].split(", ")

@@ -42,7 +42,7 @@ def read_entries(file: IO[str], option: str) -> list[dict[str, Any]]:
         content = content["tools"]
     entries = content if isinstance(content, list) else [content]
     if not entries or not all(isinstance(entry, dict) for entry in entries):
-        message = f"{file.name} must hold a declared tool, or a list of them; docs/tools.md shows some"
+        message = f"{file.name} must hold a declared tool, or a list of them; docs/declared-tools.md shows some"
         raise click.BadParameter(message, param_hint=option)
     if any("openapi" in entry or "swagger" in entry for entry in entries):
         message = f"{file.name} is an OpenAPI document: ferryman tools import {file.name}"

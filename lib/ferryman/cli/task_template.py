@@ -20,7 +20,7 @@ task_prompt: |
 # How it is to be done.
 system_prompt: ""
 
-# What it may use, of `ferryman tools`; an object declares a tool of its own (docs/tools.md).
+# What it may use, of `ferryman tools`; an object declares a tool of its own (docs/declared-tools.md).
 tools:
   - http_get
   - api_call

@@ -147,7 +147,7 @@ async def add(session: ApiSession, file: IO[str], task: str) -> None:
     url: https://api.example.com/weather?city={city}
     headers: {X-Api-Key: "{{secrets.EXAMPLE_KEY}}"}
 
-    One of the same name that is in no cluster is replaced. docs/tools.md has every field.
+    One of the same name that is in no cluster is replaced. docs/declared-tools.md has every field.
     """
     entries = files.read_entries(file, "FILE")
     # one change of the task, so that all are stored or none is; theirs come first, so that errors count as the file does

@@ -115,4 +115,4 @@ TOOL = {
     "url": "https://api.coingecko.com/api/v3/coins/{coin}",
     "description": "Look up a coin.",
 }
-"""The body of declareTool, which is of no shape: its rules are in docs/tools.md."""
+"""The body of declareTool, which is of no shape: its rules are in docs/declared-tools.md."""
