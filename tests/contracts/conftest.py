@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.keyed import MemoryKeyedRequests
@@ -52,7 +53,8 @@ class Stores:
     """The ports of one empty deployment; `waiting` returns the deliveries in the queue: execution, slice, delay in seconds.
 
     `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due. `ask` creates the document of
-    an execution as an application does, `forget` deletes it; `read_refused` returns what is left of one that was refused.
+    an execution as an application does, `forget` deletes it; `keep` has a workspace keep its executions for some days;
+    `read_refused` returns what is left of one that was refused.
     """
 
     owners: Owners
@@ -75,8 +77,14 @@ class Stores:
     timers: Timers
     set_timers: Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
     ask: Ask
+    keep: Callable[[str, int], Awaitable[None]]
     forget: Callable[[str], Awaitable[None]]
     read_refused: Answer
+
+
+def build_kept(name: str, days: int) -> Workspace:
+    """Return a workspace that keeps its executions for `days`."""
+    return Workspace(id=name, owner="ann", name="Paris", retention_days=days, created_at=BEGINNING, updated_at=BEGINNING)
 
 
 @asynccontextmanager
@@ -91,6 +99,9 @@ async def in_memory() -> AsyncIterator[Stores]:
 
     async def ask(name: str, fields: Mapping[str, Any]) -> None:
         memory.requests[name] = fields
+
+    async def keep(name: str, days: int) -> None:
+        memory.workspaces[name] = build_kept(name, days)
 
     async def forget(name: str) -> None:
         del memory.executions[name]
@@ -119,6 +130,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         timers=timers,
         set_timers=set_timers,
         ask=ask,
+        keep=keep,
         forget=forget,
         read_refused=read_refused,
     )
@@ -132,6 +144,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
     from emulator.identity import IdentityTokens
     from emulator.tasks import CloudTasksEmulator
+    from ferryman.gcp import documents
     from ferryman.gcp.clients import GoogleClients
     from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connections import FirestoreConnections
@@ -186,6 +199,10 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     async def ask(name: str, fields: Mapping[str, Any]) -> None:
         await clients.firestore().document("executions", name).create(dict(fields))
 
+    async def keep(name: str, days: int) -> None:
+        document = documents.write(build_kept(name, days))
+        await clients.firestore().document("workspaces", name).set(document)
+
     async def forget(name: str) -> None:
         await clients.firestore().document("executions", name).delete()
 
@@ -217,6 +234,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
             timers=CloudTasksTimers(clients, settings),
             set_timers=set_timers,
             ask=ask,
+            keep=keep,
             forget=forget,
             read_refused=read_refused,
         )

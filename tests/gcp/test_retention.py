@@ -188,6 +188,47 @@ async def test_a_request_that_was_refused_goes_too(deps: RetentionSetup) -> None
     assert (await deps.times())["executions/exec_1"] == NOW + 30 * DAY
 
 
+async def keep(deps: RetentionSetup, days: int) -> None:
+    at = Places(deps.clients.firestore()).locate_workspace(TASK.workspace)
+    await at.set({"owner": "ann", "retention_days": days})
+
+
+async def test_a_workspace_that_keeps_less_has_all_of_an_execution_go_earlier(deps: RetentionSetup) -> None:
+    await keep(deps, 7)
+    await end_execution(deps, deps.executions(), NOW + HOUR)
+    workspaces = STAYS | {"workspaces"}
+    assert await deps.at(NOW + 7 * DAY) == workspaces | {"executions", "steps", "calls"}
+    assert await deps.at(NOW + 6 * HOUR + 7 * DAY) == workspaces
+
+
+async def test_a_workspace_never_keeps_longer_than_the_deployment_does_by_now(deps: RetentionSetup) -> None:
+    await keep(deps, 60)
+    await end_execution(deps, deps.executions(), NOW + HOUR)
+    assert (await deps.times())["executions/exec_1"] == NOW + HOUR + 30 * DAY
+
+
+async def test_a_workspace_keeps_less_of_a_deployment_that_keeps_all_for_ever(deps: RetentionSetup) -> None:
+    await keep(deps, 7)
+    await end_execution(deps, deps.executions(Retention()), NOW + HOUR)
+    assert (await deps.times())["executions/exec_1"] == NOW + HOUR + 7 * DAY
+
+
+async def test_what_is_cancelled_before_its_setup_goes_after_the_days_of_its_workspace(deps: RetentionSetup) -> None:
+    await FirestoreTasks(deps.clients).create(TASK)
+    await keep(deps, 7)
+    await deps.executions().start(EXECUTION, most=1)
+    await deps.executions().cancel("exec_1", now=NOW + HOUR)
+    assert (await deps.times())["executions/exec_1"] == NOW + HOUR + 7 * DAY
+
+
+async def test_a_refused_request_goes_after_the_days_of_its_tasks_workspace(deps: RetentionSetup) -> None:
+    await FirestoreTasks(deps.clients).create(TASK)
+    await keep(deps, 7)
+    await Places(deps.clients.firestore()).locate_execution("exec_1").set({"task": "task_1"})
+    await deps.executions().refuse("exec_1", "nothing is started", {"task": "task_1"}, now=NOW)
+    assert (await deps.times())["executions/exec_1"] == NOW + 7 * DAY
+
+
 async def test_kept_for_ever_no_document_is_told_a_time(deps: RetentionSetup) -> None:
     await end_execution(deps, deps.executions(Retention.from_settings(Settings(retention_days=0))), NOW + HOUR)
     assert set((await deps.times()).values()) == {None}

@@ -24,7 +24,11 @@ IS_EXECUTION: Condition = (ADMITTED, "==", True)
 """The condition of every query of executions."""
 
 CREATION_FIELDS = frozenset(
-    (*REQUEST_FIELDS, "id", "workspace", "agent", "person", "created_at", "scheduled_for", "schedule_generation", "trace")
+    (
+        *REQUEST_FIELDS,
+        *("id", "workspace", "agent", "person", "created_at"),
+        *("scheduled_for", "schedule_generation", "retention_days", "trace"),
+    )
 )
 """The fields of an execution that may have a value when it is created; every other one is as it always begins."""
 

@@ -17,6 +17,7 @@ from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
+from ferryman.domain.executions.retention import freeze_retention
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.page import Page, Position
@@ -27,7 +28,7 @@ from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
 from ferryman.gcp.pages import read_page
 from ferryman.gcp.requests import FirestoreRequests
-from ferryman.gcp.retention import Retention
+from ferryman.gcp.retention import Retention, read_workspace_days
 from ferryman.gcp.store import Transaction, filter_by, get_readable, in_transaction, read_together
 from ferryman.ports.errors import HaltedError, NotAdmittedError, TaskDisabledError
 from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
@@ -54,13 +55,15 @@ class FirestoreExecutions(FirestoreRequests):
     async def _start(self, transaction: Transaction, execution: Execution, most: int, done: Completion | None) -> Occupancy:
         places = self._places
         task, occupancy_at = places.locate_task(execution.task), places.locate_occupancy(execution.owner)
+        workspace_at = places.locate_workspace(execution.workspace)
         answered = await keyed.read_completion(transaction, places, done)
-        snapshots = await read_together(self._client, [task, occupancy_at], transaction)
+        snapshots = await read_together(self._client, [task, occupancy_at, workspace_at], transaction)
         if not (snapshots[task.path].to_dict() or {}).get("enabled", False):
             raise TaskDisabledError(DISABLED)
         occupied = occupancy.read_occupancy(snapshots[occupancy_at.path]).enqueue(execution, most=most)
         occupancy.store_occupancy(transaction, places, execution.owner, occupied)
-        transaction.create(places.locate_execution(execution.id), write_execution(execution))
+        stored = freeze_retention(execution, read_workspace_days(snapshots[workspace_at.path]))
+        transaction.create(places.locate_execution(execution.id), write_execution(stored))
         keyed.store_completion(transaction, places, answered)
         return occupied
 
@@ -269,7 +272,7 @@ class FirestoreExecutions(FirestoreRequests):
                 transaction.set(self._places.locate_balance(balance.id), documents.write(settled))
             self._create_entry(transaction, ending.entry)
         ended = ending.apply(execution, now=now)
-        self._update(transaction, ended, rules.ENDING_FIELDS, self._retention.expire(now))
+        self._update(transaction, ended, rules.ENDING_FIELDS, self._retention.expire(current.retention_days, now))
         occupancy.free_slot(transaction, self._places, execution)
         expiry = self._retention.expire_below(execution, now)
         self._create(transaction, turns.place_receipts(self._places, ending.receipts, expiry))
@@ -284,7 +287,7 @@ class FirestoreExecutions(FirestoreRequests):
         after = rules.cancel_execution(current, now=now)
         if after.status.terminal:
             occupancy.free_slot(transaction, self._places, current)
-        expiry = self._retention.expire(now) if after.status.terminal else {}
+        expiry = self._retention.expire(current.retention_days, now) if after.status.terminal else {}
         transaction.update(snapshot.reference, documents.write_fields(after, *rules.CANCEL_FIELDS) | expiry)
         return after
 

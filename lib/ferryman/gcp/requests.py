@@ -10,10 +10,12 @@ from ferryman.domain.credits.ledger import name_start
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.request import build_reused_error
-from ferryman.gcp import execution_documents, occupancy
+from ferryman.domain.executions.retention import freeze_retention
+from ferryman.domain.tasks.task import TaskSummary
+from ferryman.gcp import documents, execution_documents, occupancy
 from ferryman.gcp.execution_documents import read_execution, write_execution
 from ferryman.gcp.firestore import FirestoreClient
-from ferryman.gcp.retention import Retention
+from ferryman.gcp.retention import Retention, read_workspace_days
 from ferryman.gcp.store import FirestoreStore, Transaction, get_readable, in_transaction, read_together
 from ferryman.ports.errors import TaskDisabledError
 
@@ -32,13 +34,13 @@ class FirestoreRequests(FirestoreStore):
     async def admit(self, transaction: Transaction, execution: Execution, *, most: int) -> None:
         places = self._places
         reference, task = places.locate_execution(execution.id), places.locate_task(execution.task)
-        occupancy_at = places.locate_occupancy(execution.owner)
+        occupancy_at, workspace_at = places.locate_occupancy(execution.owner), places.locate_workspace(execution.workspace)
         # what an earlier run of this name has left: its first ledger entry, or its first receipt where it was never opened
         traces = [places.locate_entry(name_start(execution.id)), places.locate_receipts(execution.id, 0)]
         snapshot = await get_readable(reference, transaction)
         if snapshot is not None and not snapshot.exists:
             raise KeyError(execution.id)
-        snapshots = await read_together(self._client, [task, occupancy_at, *traces], transaction)
+        snapshots = await read_together(self._client, [task, occupancy_at, workspace_at, *traces], transaction)
         occupied = occupancy.read_occupancy(snapshots[occupancy_at.path])
         stored = None if snapshot is None else read_execution(snapshot)
         if stored is not None and occupied.admits(stored):
@@ -48,7 +50,8 @@ class FirestoreRequests(FirestoreStore):
         if any(snapshots[trace.path].exists for trace in traces):
             raise build_reused_error()
         occupancy.store_occupancy(transaction, places, execution.owner, occupied.enqueue(execution, most=most))
-        transaction.set(reference, write_execution(execution))
+        stored = freeze_retention(execution, read_workspace_days(snapshots[workspace_at.path]))
+        transaction.set(reference, write_execution(stored))
 
     @in_transaction
     async def refuse(
@@ -58,6 +61,19 @@ class FirestoreRequests(FirestoreStore):
         snapshot = await get_readable(reference, transaction)
         if snapshot is not None and not snapshot.exists:
             return
+        days = await self._read_days(transaction, accepted.get("task"))
         ended = {"status": Status.FAILED.value, "error": error, "created_at": now, "completed_at": now}
         document = {**accepted, **ended, execution_documents.ADMITTED: False}
-        transaction.set(reference, document | self._retention.expire(now))
+        transaction.set(reference, document | self._retention.expire(days, now))
+
+    async def _read_days(self, transaction: Transaction, task: str | None) -> int | None:
+        """Return how many days the workspace of `task` keeps its executions; None: as the deployment, or no such task."""
+        if task is None:
+            return None
+        try:
+            stored = documents.read_or_none(TaskSummary, await self._places.locate_task(task).get(transaction=transaction))
+        except documents.UnreadableDocumentError:
+            return None
+        if stored is None:
+            return None
+        return read_workspace_days(await self._places.locate_workspace(stored.workspace).get(transaction=transaction))

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.retention import limit_retention
+from ferryman.gcp.store import Snapshot
 from ferryman.settings import Settings
 
 EXPIRE_AT = "expire_at"
@@ -17,8 +19,9 @@ EXPIRE_AT = "expire_at"
 class Retention:
     """`period` is how long an execution is kept after its end, None for ever; `execution_timeout` the longest one may take.
 
-    The execution's own document gets its expiry at its end, and so never disappears before. The documents below it get theirs
-    when they are written, since there may be hundreds to write once more at the end.
+    A workspace may keep its executions for less: the days that are frozen with an execution, or the deployment's `period` where
+    that is shorter. The execution's own document gets its expiry at its end, and so never disappears before. The documents
+    below it get theirs when they are written, since there may be hundreds to write once more at the end.
     """
 
     period: timedelta | None = None
@@ -35,8 +38,15 @@ class Retention:
 
         After that end an execution takes no further turn, so that no document disappears before one that refers to it.
         """
-        return self.expire(max(now, (execution.started_at or now) + self.execution_timeout))
+        return self.expire(execution.retention_days, max(now, (execution.started_at or now) + self.execution_timeout))
 
-    def expire(self, end: datetime) -> dict[str, Any]:
-        """Return the field of an execution with this end; none where it is kept for ever."""
-        return {} if self.period is None else {EXPIRE_AT: end + self.period}
+    def expire(self, days: int | None, end: datetime) -> dict[str, Any]:
+        """Return the field of an execution that ends then and is kept `days` by its workspace; none where it stays for ever."""
+        period = limit_retention(self.period, days)
+        return {} if period is None else {EXPIRE_AT: end + period}
+
+
+def read_workspace_days(snapshot: Snapshot) -> int | None:
+    """Return how many days a workspace keeps its executions, from its document; None: as the deployment, or no document."""
+    days: int | None = (snapshot.to_dict() or {}).get("retention_days")
+    return days

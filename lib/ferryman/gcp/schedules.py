@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.retention import freeze_retention
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks.firing import Fire
@@ -15,6 +16,7 @@ from ferryman.gcp import documents, occupancy
 from ferryman.gcp.execution_documents import IS_EXECUTION, is_unchanged, read_execution, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
+from ferryman.gcp.retention import read_workspace_days
 from ferryman.gcp.store import (
     FirestoreStore,
     Transaction,
@@ -55,7 +57,8 @@ class FirestoreSchedules(FirestoreStore):
             replaced = is_new and snapshot is not None and not is_unchanged(snapshot)
             return FiredSchedule(task=task, execution=execution, replaced=replaced)
         owner_at, occupancy_at = places.locate_owner(task.owner), places.locate_occupancy(task.owner)
-        references = [*list_switches(places, task.owner), owner_at, occupancy_at]
+        workspace_at = places.locate_workspace(task.workspace)
+        references = [*list_switches(places, task.owner), owner_at, occupancy_at, workspace_at]
         of_owner = await read_together(self._client, references, transaction)
         reason = read_halt_reason(of_owner, places, task.owner)
         if reason is not None:
@@ -70,6 +73,7 @@ class FirestoreSchedules(FirestoreStore):
             queued = occupied.enqueue(execution, most=plan.executions_queued if plan else len(occupied.queued) + 1)
             occupancy.store_occupancy(transaction, places, task.owner, queued)
             # a document that an application put in its place gives way
+            execution = freeze_retention(execution, read_workspace_days(of_owner[workspace_at.path]))
             transaction.set(execution_at, write_execution(execution))
         transaction.update(task_at, documents.write_fields(after, *firing.SCHEDULE_FIELDS, "updated_at"))
         return FiredSchedule(task=after, execution=execution, replaced=snapshot is None or snapshot.exists)

@@ -37,7 +37,7 @@ class MemoryExecutions(MemoryRequests):
             raise ValueError("the execution exists already")
         occupied = self._occupied(execution.owner).enqueue(execution, most=most)
         self._memory.occupancy[execution.owner] = occupied
-        self._memory.executions[execution.id] = execution
+        self._memory.executions[execution.id] = self._keep(execution)
         keyed.store_completion(self._memory, done)
         return occupied
 

@@ -18,6 +18,7 @@ from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.executions.retention import freeze_retention
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
@@ -80,6 +81,11 @@ class PlannedStore(MemoryStore):
     def _find_plan(self, name: str) -> Plan | None:
         owner = self._memory.owners.get(name)
         return self._plans.get(owner.plan) if owner else None
+
+    def _keep(self, execution: Execution) -> Execution:
+        """Return a new execution with the retention of its workspace."""
+        workspace = self._memory.workspaces.get(execution.workspace)
+        return execution if workspace is None else freeze_retention(execution, workspace.retention_days)
 
     def _occupied(self, owner: str) -> Occupancy:
         return self._memory.occupancy.get(owner, Occupancy())

@@ -32,7 +32,7 @@ class MemoryRequests(PlannedStore):
         if name_start(execution.id) in memory.entries or memory.receipts.get(execution.id):
             raise build_reused_error()
         memory.occupancy[execution.owner] = self._occupied(execution.owner).enqueue(execution, most=most)
-        memory.executions[execution.id] = execution
+        memory.executions[execution.id] = self._keep(execution)
         del memory.requests[execution.id]
 
     async def refuse(self, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime) -> None:

@@ -30,6 +30,7 @@ class MemorySchedules(PlannedStore):
             most = plan.executions_queued if plan else len(occupied.queued) + 1
             self._memory.occupancy[task.owner] = occupied.enqueue(execution, most=most)
             self._memory.requests.pop(execution.id, None)
+            execution = self._keep(execution)
             self._memory.executions[execution.id] = execution
         self._memory.tasks[task.id] = after
         return FiredSchedule(task=after, execution=execution)

@@ -73,6 +73,8 @@ class Executions(Requests, Protocol):
     async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
         """Store a new execution, and `done` with it, in one transaction. Return its owner's occupancy with it.
 
+        It is stored with the retention of its workspace, as every execution is that a store creates.
+
         Raise `TaskDisabledError` when its task was deleted or disabled, `TooManyQueuedError` where its owner has `most` queued,
         and `AnsweredError` where the request was answered; nothing is stored then.
         """
