@@ -20,6 +20,7 @@ from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
+from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
@@ -31,6 +32,7 @@ from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, Me
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
+from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.serving import api, keys
 from ferryman.vault import seal, sign
 from tests.builders import build_label
@@ -111,6 +113,7 @@ class Stage:
         sealer = seal.PublicKey(7, seal.derive_public_key(PRIVATE))
         return ApiDependencies(
             owners=MemoryOwners(self.memory),
+            workspaces=MemoryWorkspaces(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
@@ -142,11 +145,13 @@ class Stage:
         )
 
     def owner(self, name: str, plan: str = "pro") -> dict[str, str]:
-        """Store the owner `name`, and return the owner's headers."""
+        """Store the owner `name`, with a second workspace beside the default one, and return the owner's headers."""
         if name not in self.keys:
             self.keys[name] = keys.generate_key()
             self.memory.owners[name] = Owner(id=name, plan=plan, created_at=START)
             self.memory.keys[keys.digest_key(self.keys[name])] = name
+            second = Workspace(id=f"ws_{name}", owner=name, name="Second", created_at=START, updated_at=START)
+            self.memory.workspaces[second.id] = second
         return {"Authorization": f"Bearer {self.keys[name]}"}
 
 

@@ -10,6 +10,7 @@ from ferryman.composition.api import ApiDependencies
 
 PORTS = (
     "owners",
+    "workspaces",
     "tasks",
     "credentials",
     "clusters",

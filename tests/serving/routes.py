@@ -33,12 +33,13 @@ class Ask:
 
     def url(self, task: str, execution: str) -> str:
         name = "Zen" if "/cluster/" in self.path else "GITHUB_TOKEN"
-        return self.path.format(task_id=task, execution_id=execution, name=name, integration_id="github") + self.query
+        names = {"task_id": task, "execution_id": execution, "workspace_id": "ws_ann"}
+        return self.path.format(**names, name=name, integration_id="github") + self.query
 
     @property
     def owned(self) -> bool:
         """Whether the route names something that belongs to somebody."""
-        return "{task_id}" in self.path or "{execution_id}" in self.path
+        return any(f"{{{kind}_id}}" in self.path for kind in ("task", "execution", "workspace"))
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -76,6 +77,12 @@ ROUTES = (
     Ask("GET", "/v1/executions/{execution_id}/record", 200),
     Ask("POST", "/v1/executions/{execution_id}/cancel", 200),
     Ask("GET", "/v1/executions/{execution_id}/events", 200),
+    Ask("POST", "/v1/workspaces", 201, {"name": "Kitchen"}),
+    Ask("GET", "/v1/workspaces", 200),
+    Ask("GET", "/v1/workspaces/{workspace_id}", 200),
+    Ask("PATCH", "/v1/workspaces/{workspace_id}", 200, {"name": "Other"}),
+    Ask("POST", "/v1/workspaces/{workspace_id}/archive", 200),
+    Ask("POST", "/v1/workspaces/{workspace_id}/restore", 200),
     Ask("GET", "/v1/integrations", 200),
     Ask("GET", "/v1/integrations/{integration_id}", 200),
     Ask("GET", "/v1/tools", 200),

@@ -121,7 +121,7 @@ def list_operations(app: FastAPI) -> list[tuple[str, dict[str, Any]]]:
 def test_every_operation_is_named_by_a_verb_and_no_other_by_it(app: FastAPI) -> None:
     names = [operation["operationId"] for _, operation in list_operations(app)]
     assert len(set(names)) == len(names)
-    verbs = "create|list|get|change|delete|begin|finish|put|start|cancel|watch|halt|resume|declare|import"
+    verbs = "create|list|get|change|delete|begin|finish|put|start|cancel|watch|halt|resume|archive|restore|declare|import"
     assert [name for name in names if not re.fullmatch(f"({verbs})[A-Z][A-Za-z]*", name)] == []
 
 

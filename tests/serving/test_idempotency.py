@@ -58,6 +58,7 @@ def effects(stage: Stage) -> dict[str, Any]:
     memory = stage.memory
     enqueued = [(delivery.execution, delivery.slice, delivery.wake_up) for delivery in stage.queue.waiting]
     return {
+        "workspaces": sorted((item.name, item.state) for item in memory.workspaces.values()),
         "tasks": len(memory.tasks),
         "executions": sorted(execution.status for execution in memory.executions.values()),
         "queued": {name: len(occupancy.queued) for name, occupancy in memory.occupancy.items()},

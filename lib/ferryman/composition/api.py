@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ferryman.ports.queue import Queue
     from ferryman.ports.schedules import Schedules, Timers
     from ferryman.ports.tasks import Tasks
+    from ferryman.ports.workspaces import Workspaces
 
 IMPORTS_AT_ONCE = 2
 """The most that one takes is some 300 MB while it is read, and an instance has 1024."""
@@ -59,6 +60,7 @@ class ApiDependencies:
     """
 
     owners: Owners
+    workspaces: Workspaces
     tasks: Tasks
     credentials: Credentials
     clusters: Clusters
@@ -130,6 +132,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.gcp.workspaces import FirestoreWorkspaces
     from ferryman.telemetry.traces import OtelTracer
     from ferryman.vault import seal, sign
 
@@ -144,6 +147,7 @@ def build_api(settings: Settings) -> ApiDependencies:
 
     return ApiDependencies(
         owners=FirestoreOwners(firestore),
+        workspaces=FirestoreWorkspaces(firestore),
         tasks=FirestoreTasks(firestore),
         credentials=FirestoreCredentials(firestore),
         clusters=FirestoreClusters(firestore),

@@ -30,6 +30,7 @@ PLANNED = (("/v1/tasks", "post"), ("/v1/tasks/{task_id}", "patch"), ("/v1/tasks/
 TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
 CONFLICTS = (
     ("/v1/tasks/{task_id}", "patch"),
+    ("/v1/workspaces/{workspace_id}", "patch"),
     ("/v1/tasks/{task_id}/credentials/{name}", "put"),
     *((f"{task}/tools{end}", "delete") for task in TASKS for end in ("", "/cluster/{name}")),
 )

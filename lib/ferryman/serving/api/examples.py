@@ -13,7 +13,8 @@ from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PRO
-from ferryman.serving.api.shapes import account, call, credential, custom, execution, receipt, record, table, task
+from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.serving.api.shapes import account, call, credential, custom, execution, receipt, record, table, task, workspace
 from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import select
 
@@ -98,6 +99,11 @@ _TOOL = {
     },
     **{"isEnabled": True, "reason": None, "cluster": "prices"},
 }
+_WORKSPACE = {
+    **{"id": "ws_5d41402abc4b2a76b9719d911017c5", "name": "Kitchen", "state": "active", "is_default": False},
+    **{"allowed_tools": [], "max_credits_month": "500", "alert_url": None, "retention_days": None},
+    **{"created_at": AT, "updated_at": AT},
+}
 _SERVICE = {
     **{"id": "coingecko", "name": "CoinGecko", "description": "Prices of coins.", "category": "finance"},
     **{"allowed_domains": ["api.coingecko.com"], "default_auth_type": AuthType.HEADER, "oauth": None},
@@ -128,6 +134,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         **{"domains": ["api.coingecko.com"], "credentials": ["COINGECKO_API_KEY"], "declared": {}, "headers": []},
     }
     event = {"number": 1, "kind": "started", "at": AT, "body": {"execution_id": EXECUTION, "task_id": TASK}}
+    stored_workspace = workspace.WorkspaceResponse.model_validate(_WORKSPACE)
     spent = {"executions": 12, "llm_tokens": "30.06", "api_call_fees": "6", "credits": "36.06"}
     return {
         **dict.fromkeys(("createTask", "getTask", "changeTask"), stored),
@@ -178,6 +185,9 @@ def build_answers() -> Mapping[str, BaseModel]:
                 "next": None,
             }
         ),
+        **dict.fromkeys(("createWorkspace", "getWorkspace", "changeWorkspace", "restoreWorkspace"), stored_workspace),
+        "archiveWorkspace": stored_workspace.model_copy(update={"state": WorkspaceState.ARCHIVED}),
+        "listWorkspaces": workspace.WorkspaceList(workspaces=(stored_workspace,), next=None),
         "haltExecutions": account.Halt(halted="ann's kill switch is on"),
         "resumeExecutions": account.Halt(halted=None),
         "getMe": account.Me.model_validate(

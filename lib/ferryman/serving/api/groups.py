@@ -31,6 +31,7 @@ _PATHS = {
     "credentials": f"{_TASK}/credentials(?:/.*)?",
     "executions": f"{_TASK}/executions|/v1/executions(?:/.*)?|/v1/receipt-keys",
     "account": "/v1/(?:halt|ledger|me)",
+    "workspaces": "/v1/workspaces(?:/.*)?",
     "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agents|tools|plans|models)",
     "custom": f"(?:{_TASK}|{AGENTS}[^/]*)/(?:tools|chat)(?:/.*)?",
 }
@@ -42,6 +43,7 @@ _MODULES: Mapping[str, Callable[[], Any]] = {
     "credentials": lambda: import_module("ferryman.serving.api.credentials"),
     "executions": lambda: import_module("ferryman.serving.api.executions"),
     "account": lambda: import_module("ferryman.serving.api.account"),
+    "workspaces": lambda: import_module("ferryman.serving.api.workspaces"),
     "tables": lambda: import_module("ferryman.serving.api.tables"),
     "custom": lambda: import_module("ferryman.serving.api.custom"),
 }

@@ -8,6 +8,7 @@ TAGS = {
     "tasks": "What an agent is to do, with which model, tools and services, and when.",
     "credentials": "The keys that a task's calls are made with. A value goes in, and no route gives it back.",
     "executions": "The runs of a task: started, watched, cancelled, and accounted for to the last call.",
+    "workspaces": "Closed parts of what an owner has: nothing in one is seen, counted or used from another.",
     "kill switch": "Stops everything of an owner's at once.",
     "ledger": "Credits, as entries whose postings sum to zero.",
     "tables": "What this deployment offers: services, built-in tools, plans, models. These lists are whole.",
@@ -36,6 +37,12 @@ OPERATIONS = {
     "listReceipts": "The whole chain, with the public keys, as `verify_receipts.py` reads it.",
     "listReceiptKeys": "By version, former ones too.",
     "watchEvents": "Ends with the event `finished`. A stream that broke goes on behind `Last-Event-ID`.",
+    "createWorkspace": "Only with the owner's own key. It is empty, and has a default agent.",
+    "listWorkspaces": "With the owner's own key all of the owner's; with a person's, the one that the key is for.",
+    "getWorkspace": "Its settings, and whether it is active or archived.",
+    "changeWorkspace": "What is left out stays. An archived workspace is restored first.",
+    "archiveWorkspace": "Only with the owner's own key. Executions under way go on; the default workspace is never archived.",
+    "restoreWorkspace": "Only with the owner's own key. One that is active stays as it is.",
     "haltExecutions": "What runs ends within two seconds, what waits never starts, and nothing new is started.",
     "resumeExecutions": "What was created before it was turned on, or meanwhile, stays ended.",
     "getLedger": "Tokens and fees by task, the dearest first.",
@@ -65,6 +72,7 @@ AGENT = (
 PARAMETERS = {
     "task_id": ("A task's id", "task_2b525468e13227c127f103c34f5e4e"),
     "execution_id": ("An execution's id", "exec_67ec551ec9450d2efb780e96f8ac1a"),
+    "workspace_id": ("A workspace's id", "ws_5d41402abc4b2a76b9719d911017c5"),
     "integration_id": ("A service's id in the catalog", "coingecko"),
     "name": ("A credential's name, in capitals", "COINGECKO_API_KEY"),
 }
@@ -82,6 +90,8 @@ _TASK = {
 EXAMPLES: dict[str, dict[str, Any]] = {
     "NewTask": _TASK,
     "TaskChange": {"enabled": False},
+    "NewWorkspace": {"name": "Kitchen", "max_credits_month": 500},
+    "WorkspaceChange": {"allowed_tools": ["http_get", "calculator"]},
     "StartRequest": {"input": "in Swiss francs, too"},
     "NewCredential": {"value": "CG-a1B2c3D4e5F6g7H8i9J0k1L2", "service": "coingecko"},
     "NewConnection": {"service": "dropbox", "client_id": "an-app-key", "redirect_uri": "http://127.0.0.1:8400/callback"},

@@ -1,0 +1,86 @@
+"""The rules that a workspace meets before it is stored, and how it is changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from ferryman.domain.http.url import InvalidUrlError, parse_url
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.problem import Problem
+from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX, Workspace
+
+TOOLS_MAX = 200
+RETENTION_DAYS_MAX = 3_650
+_TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
+_TICK = timedelta(microseconds=1)
+
+
+def change_workspace(workspace: Workspace, change: Mapping[str, Any], *, now: datetime) -> Workspace:
+    """Return `workspace` with the fields of `change`, changed `now`, or a tick after the last change if that is later.
+
+    So any two states of a workspace differ in `updated_at`, also those of one moment.
+    """
+    return replace(workspace, **{**change, "updated_at": max(now, workspace.updated_at + _TICK)})
+
+
+def find_workspace_problems(workspace: Workspace, *, plan: Plan | None) -> list[Problem]:
+    """Return the problems that keep `workspace` from being stored; `plan` is its owner's, which limits its credits.
+
+    Tools may be named that no catalog has: a task may declare tools of its own.
+    """
+    return [
+        *find_name_problems(workspace.name),
+        *_find_tool_problems(workspace.allowed_tools),
+        *_find_credit_problems(workspace, plan),
+        *_find_url_problems(workspace.alert_url),
+        *_find_retention_problems(workspace.retention_days),
+    ]
+
+
+def find_name_problems(name: str) -> Iterator[Problem]:
+    """Yield the problems of a name that people are shown: of a workspace, say."""
+    if not name.strip():
+        yield Problem("name", "must not be empty")
+    if len(name) > NAME_CHARACTERS_MAX:
+        yield Problem("name", f"must be at most {NAME_CHARACTERS_MAX} characters, is {len(name)}")
+    if not name.isprintable():
+        yield Problem("name", "must be printable: without line breaks, control characters and lone surrogates")
+
+
+def _find_tool_problems(tools: tuple[str, ...]) -> Iterator[Problem]:
+    if len(tools) > TOOLS_MAX:
+        yield Problem("allowed_tools", f"must be at most {TOOLS_MAX} names, are {len(tools)}")
+        return
+    for index, tool in enumerate(tools):
+        if _TOOL.fullmatch(tool) is None:
+            yield Problem(f"allowed_tools.{index}", "must be the name of a tool: 1 to 128 letters, digits, _, . and -")
+        elif tool in tools[:index]:
+            yield Problem(f"allowed_tools.{index}", "is listed twice")
+
+
+def _find_credit_problems(workspace: Workspace, plan: Plan | None) -> Iterator[Problem]:
+    limit = workspace.max_credits_month
+    if limit is None:
+        return
+    if limit <= 0:
+        yield Problem("max_credits_month", "must be above 0; null for no limit")
+    elif plan is not None and limit > plan.credits_per_month:
+        yield Problem("max_credits_month", f"must be at most {plan.credits_per_month} on plan {plan.name}")
+
+
+def _find_url_problems(url: str | None) -> Iterator[Problem]:
+    if url is None:
+        return
+    try:
+        parse_url(url)
+    except InvalidUrlError as error:
+        yield Problem("alert_url", str(error))
+
+
+def _find_retention_problems(days: int | None) -> Iterator[Problem]:
+    if days is not None and not 1 <= days <= RETENTION_DAYS_MAX:
+        yield Problem("retention_days", f"must be 1 to {RETENTION_DAYS_MAX} days; null for as long as the deployment keeps any")

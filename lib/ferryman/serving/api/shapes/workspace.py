@@ -1,0 +1,61 @@
+"""A workspace: to be stored, to be changed, and as it is stored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field, StrictInt, StrictStr
+
+from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
+
+Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
+ToolNames = Annotated[
+    tuple[StrictStr, ...],
+    Field(max_length=200, description="The tools that may be called in it; an empty list allows every tool"),
+]
+
+
+class NewWorkspace(RequestShape):
+    """A workspace to be stored."""
+
+    name: StrictStr
+    allowed_tools: ToolNames = ()
+    max_credits_month: Amount | None = Field(default=None, description="Credits in a month (UTC); null: only the plan's limit")
+    alert_url: StrictStr | None = Field(default=None, description="An https URL that its alerts are sent to")
+    retention_days: StrictInt | None = Field(
+        default=None, description="Days that its executions are kept after their end; null: as the deployment keeps them"
+    )
+
+
+class WorkspaceChange(RequestShape):
+    """What is to change in a workspace; a field that is left out stays as it is."""
+
+    name: StrictStr = ""
+    allowed_tools: ToolNames = ()
+    max_credits_month: Amount | None = Field(default=None, description="Null: only the plan's limit")
+    alert_url: StrictStr | None = None
+    retention_days: StrictInt | None = None
+
+
+class WorkspaceResponse(ResponseShape):
+    """A workspace as it is stored."""
+
+    workspace_id: str = Field(validation_alias="id")
+    name: str
+    state: WorkspaceState
+    is_default: bool = Field(description="Whether it is the owner's default one, which is neither archived nor deleted")
+    allowed_tools: tuple[str, ...]
+    max_credits_month: Credits | None
+    alert_url: str | None
+    retention_days: int | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class WorkspaceList(ListPage):
+    """A page of workspaces, by id."""
+
+    workspaces: tuple[WorkspaceResponse, ...]

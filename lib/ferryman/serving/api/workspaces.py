@@ -1,0 +1,121 @@
+"""Workspaces over HTTP. Who has the owner's own key creates, archives, restores and deletes them; admins change settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.workspaces import rules
+from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
+from ferryman.serving.api import webhooks
+from ferryman.serving.api.access import Caller, CurrentCaller, Dependencies, Manager, Reader
+from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.paging import ByName, cut_by_name
+from ferryman.serving.api.shapes import workspace as shapes
+
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1/workspaces", tags=["workspaces"])
+
+
+def _need_owner(caller: CurrentCaller) -> Caller:
+    if caller.person:
+        raise HTTPException(403, "this needs the owner's own key: no role gives the right to it")
+    return caller
+
+
+async def _workspace(workspace_id: str, deps: Dependencies, caller: CurrentCaller) -> Workspace:
+    """Return the workspace of the path. A person's key tells of none but its own."""
+    stored = None
+    if not caller.person or workspace_id == caller.workspace:
+        stored = await deps.workspaces.get(workspace_id, owner=caller.owner.id)
+    if stored is None or stored.state is WorkspaceState.DELETING:
+        raise NotFoundError("workspace")
+    return stored
+
+
+OwnerOnly = Annotated[Caller, Depends(_need_owner, scope="function")]
+OwnedWorkspace = Annotated[Workspace, Depends(_workspace)]
+
+
+@router.post("", status_code=201, summary="Create a workspace")
+async def create_workspace(
+    body: shapes.NewWorkspace, deps: Dependencies, caller: OwnerOnly, once: Idempotency, response: Response
+) -> shapes.WorkspaceResponse:
+    now = once.now
+    workspace = Workspace(id=once.name("ws"), owner=caller.owner.id, created_at=now, updated_at=now, **body.model_dump())
+    await _check(deps, caller, workspace, checks_url=True)
+    answer, location = shapes.WorkspaceResponse.model_validate(workspace), f"/v1/workspaces/{workspace.id}"
+    await deps.workspaces.create(workspace, done=await once.complete(201, answer, location=location))
+    response.headers["Location"] = location
+    return answer
+
+
+@router.get("", summary="The workspaces that you can act in")
+async def list_workspaces(deps: Dependencies, caller: Reader, paging: ByName) -> shapes.WorkspaceList:
+    workspaces = [
+        workspace
+        for workspace in await deps.workspaces.list(caller.owner.id)
+        if workspace.state is not WorkspaceState.DELETING and (not caller.person or workspace.id == caller.workspace)
+    ]
+    here, following = cut_by_name(workspaces, paging, lambda workspace: workspace.id)
+    return shapes.WorkspaceList(workspaces=tuple(map(shapes.WorkspaceResponse.model_validate, here)), next=following)
+
+
+@router.get("/{workspace_id}", summary="One workspace")
+async def get_workspace(workspace: OwnedWorkspace, _: Reader) -> shapes.WorkspaceResponse:
+    return shapes.WorkspaceResponse.model_validate(workspace)
+
+
+@router.patch("/{workspace_id}", summary="Change some settings of a workspace")
+async def change_workspace(
+    body: shapes.WorkspaceChange, workspace: OwnedWorkspace, deps: Dependencies, caller: Manager
+) -> shapes.WorkspaceResponse:
+    if workspace.state is WorkspaceState.ARCHIVED:
+        raise ConflictError("the workspace is archived: nothing in it is started or changed until it is restored")
+    changes = body.model_dump(exclude_unset=True)
+    changed = rules.change_workspace(workspace, changes, now=deps.clock.now())
+    await _check(deps, caller, changed, checks_url="alert_url" in changes)
+    return await _update(deps, workspace, changed, changes)
+
+
+@router.post("/{workspace_id}/archive", summary="Archive a workspace: it can be read, and nothing in it is started or changed")
+async def archive_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: OwnerOnly) -> shapes.WorkspaceResponse:
+    if workspace.is_default:
+        raise ConflictError("the default workspace cannot be archived")
+    return await _set_state(deps, workspace, WorkspaceState.ARCHIVED)
+
+
+@router.post("/{workspace_id}/restore", summary="Make an archived workspace active again")
+async def restore_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: OwnerOnly) -> shapes.WorkspaceResponse:
+    return await _set_state(deps, workspace, WorkspaceState.ACTIVE)
+
+
+async def _set_state(deps: ApiDependencies, workspace: Workspace, state: WorkspaceState) -> shapes.WorkspaceResponse:
+    if workspace.state is state:
+        return shapes.WorkspaceResponse.model_validate(workspace)
+    changes = {"state": state}
+    return await _update(deps, workspace, rules.change_workspace(workspace, changes, now=deps.clock.now()), changes)
+
+
+async def _update(
+    deps: ApiDependencies, before: Workspace, after: Workspace, changes: dict[str, Any]
+) -> shapes.WorkspaceResponse:
+    if not await deps.workspaces.update(after, tuple(changes), since=before.updated_at):
+        raise NotFoundError("workspace")
+    return shapes.WorkspaceResponse.model_validate(after)
+
+
+async def _check(deps: ApiDependencies, caller: Caller, workspace: Workspace, *, checks_url: bool) -> None:
+    """Raise `InvalidInputError` with every problem of all fields; a new address for alerts must resolve to public ones."""
+    problems = rules.find_workspace_problems(workspace, plan=deps.plans.get(caller.owner.plan))
+    url = workspace.alert_url
+    if checks_url and url is not None and not any(problem.field == "alert_url" for problem in problems):
+        found = await webhooks.find_problems([url], deps.names, owner=caller.owner.id)
+        problems += [Problem("alert_url", problem.message) for problem in found]
+    if problems:
+        raise InvalidInputError(problems)
