@@ -123,7 +123,7 @@ async def test_an_owner_has_a_bounded_number_of_workspaces(client: httpx.AsyncCl
     assert (answer.status_code, answer.json()["detail"]) == (409, "an owner may have at most 50 workspaces")
 
 
-async def test_a_workspace_of_somebody_else_looks_like_none(client: httpx.AsyncClient, stage: Stage) -> None:
+async def test_a_workspace_of_somebody_else_is_answered_as_one_that_does_not_exist(client: httpx.AsyncClient, stage: Stage) -> None:
     for path in ("/v1/workspaces/ws_ann", f"/v1/workspaces/{DEFAULT}"):
         theirs = await client.get(path, headers=stage.owner("bob"))
         missing = await client.get("/v1/workspaces/ws_none", headers=stage.owner("bob"))

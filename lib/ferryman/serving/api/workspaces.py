@@ -115,7 +115,7 @@ async def _check(deps: ApiDependencies, caller: Caller, workspace: Workspace, *,
     problems = rules.find_workspace_problems(workspace, plan=deps.plans.get(caller.owner.plan))
     url = workspace.alert_url
     if checks_url and url is not None and not any(problem.field == "alert_url" for problem in problems):
-        found = await webhooks.find_problems([url], deps.names, owner=caller.owner.id)
-        problems += [Problem("alert_url", problem.message) for problem in found]
+        unresolved = await webhooks.find_problems([url], deps.names, owner=caller.owner.id)
+        problems += [Problem("alert_url", problem.message) for problem in unresolved]
     if problems:
         raise InvalidInputError(problems)
