@@ -25,6 +25,7 @@ from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.page import Page
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.execution_documents import write_execution
@@ -111,10 +112,10 @@ async def fill(clients: GoogleClients, count: int, text: str) -> None:
 
 
 LISTS: dict[str, Callable[[FilledStore], Awaitable[Page[Any]]]] = {
-    "tasks": lambda store: store.tasks.list("owner_0", most=PAGE),
-    "executions": lambda store: store.executions.list("owner_0", most=PAGE),
+    "tasks": lambda store: store.tasks.list(derive_default_workspace("owner_0"), most=PAGE),
+    "executions": lambda store: store.executions.list(derive_default_workspace("owner_0"), most=PAGE),
     "executions in one status": lambda store: store.executions.list(
-        "owner_0", which=Filter(status=Status.QUEUED, since=BEGAN), most=PAGE
+        derive_default_workspace("owner_0"), which=Filter(status=Status.QUEUED, since=BEGAN), most=PAGE
     ),
 }
 

@@ -44,14 +44,16 @@ async def test_an_execution_comes_back_as_it_was_created(stores: Stores) -> None
 
 
 async def test_executions_are_listed_newest_first_and_no_more_than_asked(stores: Stores) -> None:
-    for number, (owner, task) in enumerate([("ann", "task_1"), ("bob", "task_3"), ("ann", "task_2"), ("ann", "task_1")]):
+    for number, (workspace, task) in enumerate([("w", "task_1"), ("v", "task_3"), ("w", "task_2"), ("w", "task_1")]):
         moment = NOW + timedelta(seconds=number)
         await put(
-            stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", owner=owner, task=task, created_at=moment)
+            stores.tasks,
+            stores.executions,
+            replace(EXECUTION, id=f"exec_{number}", workspace=workspace, task=task, created_at=moment),
         )
 
     async def ids(most: int = 50, **which: Any) -> list[str]:
-        return [execution.id for execution in await stores.executions.list("ann", which=Filter(**which), most=most)]
+        return [execution.id for execution in await stores.executions.list("w", which=Filter(**which), most=most)]
 
     assert await ids() == ["exec_3", "exec_2", "exec_0"]
     assert await ids(most=2) == ["exec_3", "exec_2"]
@@ -62,13 +64,34 @@ async def test_executions_are_listed_newest_first_and_no_more_than_asked(stores:
     assert await ids(status=Status.RUNNING) == []
 
 
+async def test_executions_are_listed_by_agent(stores: Stores) -> None:
+    for number, agent in enumerate("aba"):
+        moment = NOW + timedelta(seconds=number)
+        await put(stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", agent=agent, created_at=moment))
+    which = Filter(agent="a", status=Status.QUEUED)
+    listed = await stores.executions.list(EXECUTION.workspace, which=which)
+    assert [(execution.id, execution.agent) for execution in listed] == [("exec_2", "a"), ("exec_0", "a")]
+
+
+async def test_the_executions_that_have_not_ended_are_those_of_all_workspaces(stores: Stores) -> None:
+    assert await stores.executions.list_unfinished("ann") == ()
+    for number, workspace in enumerate("wvw"):
+        moment = NOW + timedelta(seconds=number)
+        await put(
+            stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", workspace=workspace, created_at=moment)
+        )
+    await stores.executions.claim("exec_2", slice=0, holder="h", now=LATER, lease=LEASE)
+    await stores.executions.cancel("exec_0", now=LATER)
+    assert await stores.executions.list_unfinished("ann") == ("exec_2", "exec_1")
+
+
 async def test_pages_of_executions_hold_each_of_them_once(stores: Stores) -> None:
     for number in range(7):  # some of them of one moment
         moment = NOW + timedelta(seconds=number // 3)
         await put(stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", created_at=moment))
     pages, after = [], None
     for _ in range(4):
-        page = await stores.executions.list(EXECUTION.owner, after=after, most=2)
+        page = await stores.executions.list(EXECUTION.workspace, after=after, most=2)
         pages.append([execution.id for execution in page])
         after = page.end
     assert pages == [["exec_6", "exec_5"], ["exec_4", "exec_3"], ["exec_2", "exec_1"], ["exec_0"]]
@@ -78,9 +101,9 @@ async def test_pages_of_executions_hold_each_of_them_once(stores: Stores) -> Non
 async def test_what_is_started_meanwhile_moves_no_page(stores: Stores) -> None:
     for number in range(3):
         await put(stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", created_at=NOW + timedelta(number)))
-    first = await stores.executions.list(EXECUTION.owner, most=2)
+    first = await stores.executions.list(EXECUTION.workspace, most=2)
     await put(stores.tasks, stores.executions, replace(EXECUTION, id="exec_9", created_at=NOW + timedelta(9)))
-    second = await stores.executions.list(EXECUTION.owner, after=first.end, most=2)
+    second = await stores.executions.list(EXECUTION.workspace, after=first.end, most=2)
     assert [execution.id for execution in second] == ["exec_0"]
 
 

@@ -120,7 +120,10 @@ async def declare(stores: Stores, number: int, done: Completion) -> object:
 async def count_effects(stores: Stores) -> int:
     """Count the effects of all requests."""
     connected = [await stores.connections.take(TASK.id, f"{number:064x}") for number in range(8)]
-    tasks, executions = await stores.tasks.list("ann"), await stores.executions.list("ann")
+    tasks, executions = (
+        await stores.tasks.list(TASK.workspace),
+        await stores.executions.list(TASK.workspace),
+    )
     return len(tasks.items) - 1 + len(executions.items) + sum(map(bool, connected)) + len(await stores.clusters.list(TASK.id))
 
 

@@ -59,7 +59,7 @@ async def test_starts_at_the_same_time_do_not_pass_the_cap_together(deps: Stores
     await start(deps, 2)
     starts = (deps.executions.start(build_execution(10 + number), most=4) for number in range(8))
     outcomes = await asyncio.gather(*starts, return_exceptions=True)
-    stored = [execution for execution in await deps.executions.list("ann") if execution.status is Status.QUEUED]
+    stored = [execution for execution in await deps.executions.list(TASK.workspace) if execution.status is Status.QUEUED]
     assert (len(stored), sum(isinstance(outcome, Occupancy) for outcome in outcomes)) == (4, 2)
 
 
@@ -191,7 +191,7 @@ async def test_a_slot_that_was_freed_is_for_the_one_that_is_queued_longest(deps:
 async def test_one_that_was_queued_just_now_comes_by_itself(deps: Stores) -> None:
     await start(deps, 1)
     waits = [DELIVERY_TIME - timedelta(milliseconds=1), DELIVERY_TIME]
-    created = (await deps.executions.list("ann")).items[0].created_at
+    created = (await deps.executions.list(TASK.workspace)).items[0].created_at
     assert [len(await deps.executions.next_queued("ann", now=created + wait)) for wait in waits] == [0, 1]
 
 

@@ -89,11 +89,11 @@ async def test_of_those_who_store_the_same_credential_one_does(stores: Stores) -
 
 async def test_tasks_of_an_owner(stores: Stores) -> None:
     for round_ in range(ROUNDS):
-        fields = {"owner": f"owner_{round_}"}
+        fields = {"owner": f"owner_{round_}", "workspace": f"ws_{round_}"}
         await stores.tasks.create(task(1000 * round_, **fields), most=5)
         outcomes = await at_once(stores.tasks.create(task(1000 * round_ + n, **fields), most=5) for n in range(1, ATTEMPTS))
         assert let_in(outcomes, LimitReachedError) == 4
-        assert len((await stores.tasks.list(fields["owner"])).items) == 5
+        assert len((await stores.tasks.list(f"ws_{round_}")).items) == 5
 
 
 async def test_the_tasks_of_others_do_not_count(stores: Stores) -> None:
@@ -105,21 +105,22 @@ async def test_the_tasks_of_others_do_not_count(stores: Stores) -> None:
 
 async def test_scheduled_tasks_of_an_owner_that_are_new(stores: Stores) -> None:
     for round_ in range(ROUNDS):
-        fields = {"owner": f"owner_{round_}", "schedule": CRON}
+        fields = {"owner": f"owner_{round_}", "workspace": f"ws_{round_}", "schedule": CRON}
         outcomes = await at_once(stores.tasks.create(task(100 * round_ + n, **fields), scheduled=5) for n in range(ATTEMPTS))
         assert let_in(outcomes, LimitReachedError) == 5
-        assert len((await stores.tasks.list(fields["owner"])).items) == 5
+        assert len((await stores.tasks.list(f"ws_{round_}")).items) == 5
 
 
 async def test_scheduled_tasks_of_an_owner_that_get_a_schedule(stores: Stores) -> None:
     for round_ in range(ROUNDS):
-        plain = [task(100 * round_ + number, owner=f"owner_{round_}") for number in range(ATTEMPTS)]
+        plain = [task(100 * round_ + number, owner=f"owner_{round_}", workspace=f"ws_{round_}") for number in range(ATTEMPTS)]
         for stored in plain:
             await stores.tasks.create(stored)
         armed = [change_task(stored, {"schedule": CRON}, now=NOW) for stored in plain]
         outcomes = await at_once(stores.tasks.update(scheduled, ["schedule"], since=NOW, scheduled=5) for scheduled in armed)
         assert let_in(outcomes, LimitReachedError) == 5
-        assert sum(stored.schedule is not None for stored in await stores.tasks.list(f"owner_{round_}")) == 5
+        listed = await stores.tasks.list(f"ws_{round_}")
+        assert sum(stored.schedule is not None for stored in listed) == 5
 
 
 async def test_new_and_changed_tasks_share_the_bound_on_schedules(stores: Stores) -> None:
@@ -280,7 +281,7 @@ def unheard(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("unheard")
 async def test_the_last_task_is_not_refused_for_its_own_sake(stores: Stores) -> None:
     await stores.tasks.create(replace(TASK, schedule=CRON), most=1, scheduled=1)
-    assert len((await stores.tasks.list(TASK.owner)).items) == 1
+    assert len((await stores.tasks.list(TASK.workspace)).items) == 1
 
 
 async def test_the_last_queued_execution_is_not_refused_for_its_own_sake(

@@ -39,7 +39,7 @@ async def test_a_request_is_no_execution_yet(deps: Stores) -> None:
     with pytest.raises(NotAdmittedError):
         await claim(deps)
     assert await deps.executions.get("order-42") is None
-    assert (await deps.executions.list("ann")).items == ()
+    assert (await deps.executions.list(TASK.workspace)).items == ()
     assert await deps.executions.cancel("order-42", now=NOW) is None
     assert await deps.executions.next_queued("ann", now=TOO_LATE) == ()
 
@@ -54,7 +54,7 @@ async def test_an_admitted_one_is_an_execution_like_any_other(deps: Stores) -> N
     await deps.ask("order-42", FIELDS)
     await deps.executions.admit(ORDER, most=1)
     assert await deps.executions.get("order-42") == ORDER
-    assert [listed.id for listed in (await deps.executions.list("ann")).items] == [ORDER.id]
+    assert [listed.id for listed in (await deps.executions.list(TASK.workspace)).items] == [ORDER.id]
     assert (await claim(deps)).labels == {"color": "red"}
 
 
@@ -98,7 +98,7 @@ async def test_a_refused_one_says_why_in_its_place_and_is_not_asked_again(deps: 
     assert await deps.executions.find_request("order-42") is None
     with pytest.raises(NotAdmittedError):
         await claim(deps)
-    assert (await deps.executions.list("ann")).items == ()
+    assert (await deps.executions.list(TASK.workspace)).items == ()
 
 
 async def test_the_name_of_an_earlier_run_is_not_taken_twice(deps: Stores) -> None:

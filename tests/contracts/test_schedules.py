@@ -70,7 +70,7 @@ async def test_a_time_comes_true_once_however_many_bring_it_at_once(stores: Stor
     await stores.tasks.create(DUE)
     fired = await asyncio.gather(*(stores.schedules.fire(FIRE, now=NOW) for _ in range(8)))
     assert {fired_schedule.execution.id for fired_schedule in fired if fired_schedule.execution} == {FIRE.execution}
-    assert len((await stores.executions.list("ann")).items) == 1
+    assert len((await stores.executions.list(TASK.workspace)).items) == 1
     assert (await read_task(stores)).next_fire_at == AT + HOUR
 
 
@@ -91,7 +91,7 @@ async def test_a_time_that_is_not_the_tasks_next_one_changes_nothing(stores: Sto
     await stores.tasks.create(DUE)
     fired = await stores.schedules.fire(fire, now=NOW)
     assert (fired.task, fired.execution) == (DUE if fire.task == "task_1" else None, None)
-    assert (await read_task(stores), list(await stores.executions.list("ann"))) == (DUE, [])
+    assert (await read_task(stores), list(await stores.executions.list(TASK.workspace))) == (DUE, [])
 
 
 async def test_a_time_that_is_to_come_changes_nothing_yet(stores: Stores) -> None:
@@ -134,7 +134,7 @@ async def test_nothing_comes_true_under_a_kill_switch(stores: Stores, whose: str
     await stores.halts.put(whose, on=True, now=NOW)
     with pytest.raises(HaltedError):
         await stores.schedules.fire(FIRE, now=NOW)
-    assert (await read_task(stores), list(await stores.executions.list("ann"))) == (DUE, [])
+    assert (await read_task(stores), list(await stores.executions.list(TASK.workspace))) == (DUE, [])
 
 
 async def test_the_times_that_have_passed_are_told_and_no_others(stores: Stores) -> None:

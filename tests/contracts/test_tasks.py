@@ -13,6 +13,7 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FORMER_MAX, KNOWN, FormerValue, FormerValues
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.task import TaskFilter, TaskSummary, change_task
+from ferryman.domain.workspaces.names import derive_default_workspace
 
 from .conftest import Stores
 from .values import NOW, TASK, build_sealed
@@ -58,14 +59,14 @@ async def test_a_task_that_is_not_there_is_not_changed(stores: Stores) -> None:
     assert await stores.tasks.get("task_1") is None
 
 
-async def test_an_owners_tasks_are_listed_oldest_first(stores: Stores) -> None:
+async def test_a_workspaces_tasks_are_listed_oldest_first(stores: Stores) -> None:
     young = replace(TASK, id="task_0", created_at=NOW + timedelta(seconds=1))
-    for task in (young, TASK, replace(TASK, id="task_2", owner="bob")):
+    for task in (young, TASK, replace(TASK, id="task_2", workspace="w")):
         await stores.tasks.create(task)
     names = [field.name for field in fields(TaskSummary)]
     summaries = [TaskSummary(**{name: getattr(task, name) for name in names}) for task in (TASK, young)]
-    assert list(await stores.tasks.list("ann")) == summaries
-    assert list(await stores.tasks.list("nobody")) == []
+    assert list(await stores.tasks.list(TASK.workspace)) == summaries
+    assert list(await stores.tasks.list(derive_default_workspace("nobody"))) == []
 
 
 async def test_pages_of_tasks_hold_each_of_them_once(stores: Stores) -> None:
@@ -73,7 +74,7 @@ async def test_pages_of_tasks_hold_each_of_them_once(stores: Stores) -> None:
         await stores.tasks.create(replace(TASK, id=f"task_{number}"))
     pages, after = [], None
     for _ in range(3):
-        page = await stores.tasks.list("ann", after=after, most=2)
+        page = await stores.tasks.list(TASK.workspace, after=after, most=2)
         pages.append([task.id for task in page])
         after = page.end
     assert (pages, after) == ([["task_0", "task_1"], ["task_2", "task_3"], ["task_4"]], None)
@@ -85,12 +86,14 @@ async def test_tasks_are_listed_by_name_and_by_whether_they_are_enabled(stores: 
         await stores.tasks.create(task)
 
     async def list_ids(**which: Any) -> list[str]:
-        return [task.id for task in await stores.tasks.list("ann", which=TaskFilter(**which))]
+        return [task.id for task in await stores.tasks.list(TASK.workspace, which=TaskFilter(**which))]
 
     assert await list_ids(name="b") == ["task_1", "task_3"]
     assert await list_ids(enabled=True) == ["task_0", "task_1"]
     assert await list_ids(enabled=False, name="a") == ["task_2"]
     assert await list_ids(name="c") == []
+    await stores.tasks.create(replace(TASK, id="task_4", name="a", agent="wally"))
+    assert await list_ids(agent="wally", name="a") == ["task_4"]
 
 
 async def test_a_deleted_task_takes_its_credentials_with_it(stores: Stores) -> None:

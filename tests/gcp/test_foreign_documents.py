@@ -16,6 +16,7 @@ from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.ports.errors import NotAdmittedError
@@ -25,6 +26,7 @@ from tests.contracts.values import put
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
+PLACE = derive_default_workspace("o")
 FORGED = build_execution(
     id="poison",
     created_at=NOW,
@@ -73,7 +75,8 @@ async def test_our_own_form_written_over_a_request_makes_no_execution(stores: St
     with pytest.raises(NotAdmittedError):
         await claim(stores)
     await stores.executions.admit(build_execution(id="poison", created_at=NOW), most=1)
-    assert ((await claim(stores))[0].credits_used, (await stores.executions.list("o")).items[0].credits_reserved) == (0, 0)
+    assert (await claim(stores))[0].credits_used == 0
+    assert (await stores.executions.list(PLACE)).items[0].credits_reserved == 0
 
 
 async def test_what_they_say_of_their_state_is_not_shown_before_they_are_admitted(stores: Stores) -> None:
@@ -101,7 +104,7 @@ async def test_a_reference_into_another_database_ends_no_list_and_no_delivery(st
     await stores.ask("poison", {"task": "t", "owner": "o", "created_at": NOW, field: value})
     await put(stores.tasks, stores.executions, build_execution(id="sound", created_at=NOW))
     assert await stores.executions.get("poison") is None
-    assert [execution.id for execution in (await stores.executions.list("o")).items] == ["sound"]
+    assert [execution.id for execution in (await stores.executions.list(PLACE)).items] == ["sound"]
     with pytest.raises(NotAdmittedError):
         await claim(stores)
     request = await stores.executions.find_request("poison")
@@ -112,9 +115,10 @@ async def test_a_reference_into_another_database_ends_no_list_and_no_delivery(st
 
 async def test_they_take_no_place_in_a_list(stores: Stores) -> None:
     await put(stores.tasks, stores.executions, build_execution(id="sound", created_at=NOW))
+    fields = {"task": "t", "owner": "o", "workspace": PLACE, "created_at": NOW + timedelta(days=1)}
     for number in range(3):
-        await stores.ask(f"later-{number}", {"task": "t", "owner": "o", "created_at": NOW + timedelta(days=1)})
-    assert [execution.id for execution in (await stores.executions.list("o", most=2)).items] == ["sound"]
+        await stores.ask(f"later-{number}", fields)
+    assert [execution.id for execution in (await stores.executions.list(PLACE, most=2)).items] == ["sound"]
 
 
 async def test_they_hold_no_rotation_of_keys_back(stores: Stores) -> None:

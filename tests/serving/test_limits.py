@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_OWNER
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.serving.api import limits
 
@@ -39,10 +40,10 @@ class SlowExecutions(MemoryExecutions):
         super().__init__(stage.memory)
         self._slow = slow
 
-    async def list(self, owner: str, **query: Any) -> Any:
-        if owner == "greedy":
+    async def list(self, workspace: str, **query: Any) -> Any:
+        if workspace == derive_default_workspace("greedy"):
             await self._slow.wait()
-        return await super().list(owner, **query)
+        return await super().list(workspace, **query)
 
 
 @dataclass
@@ -70,10 +71,11 @@ async def shared(stage: Stage, slow: Slow) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def under_way(many: int, asking: Any) -> list[asyncio.Task[httpx.Response]]:
+async def under_way(slow: Slow, begun: int, many: int, asking: Any) -> list[asyncio.Task[httpx.Response]]:
+    """Make `many` requests at once, and wait until `begun` of them are slow and those are answered that may not wait."""
     tasks = [asyncio.create_task(asking()) for _ in range(many)]
-    for _ in range(200):
-        await asyncio.sleep(0)
+    while slow.begun < begun or sum(task.done() for task in tasks) < many - limits.REQUESTS_MAX:  # noqa: ASYNC110 - workers and threads take part
+        await asyncio.sleep(0.001)
     return tasks
 
 
@@ -81,7 +83,7 @@ async def test_an_owner_has_so_many_requests_under_way_and_others_are_answered(
     shared: httpx.AsyncClient, stage: Stage, slow: Slow
 ) -> None:
     greedy, ann = stage.owner("greedy"), stage.owner("ann")
-    requests = await under_way(100, lambda: shared.get("/v1/executions", headers=greedy))
+    requests = await under_way(slow, REQUESTS_PER_OWNER, 100, lambda: shared.get("/v1/executions", headers=greedy))
     assert slow.begun == REQUESTS_PER_OWNER
     assert (await shared.get("/v1/executions", headers=ann)).status_code == 200
     slow.released.set()
@@ -97,7 +99,9 @@ async def test_a_request_does_not_wait_for_ever_for_its_owners_others(
     shared: httpx.AsyncClient, stage: Stage, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     greedy = stage.owner("greedy")
-    requests = await under_way(REQUESTS_PER_OWNER, lambda: shared.get("/v1/executions", headers=greedy))
+    requests = await under_way(
+        slow, REQUESTS_PER_OWNER, REQUESTS_PER_OWNER, lambda: shared.get("/v1/executions", headers=greedy)
+    )
     monkeypatch.setattr("ferryman.serving.api.access.REQUEST_S", 0.01)
     assert (await shared.get("/v1/executions", headers=greedy)).status_code == 429
     slow.released.set()
@@ -108,9 +112,7 @@ async def test_imports_of_one_owner_leave_a_turn_to_others(shared: httpx.AsyncCl
     greedy, ann = stage.owner("greedy"), stage.owner("ann")
     mine = (await shared.post("/v1/tasks", json=TASK, headers=ann)).json()["task_id"]
     theirs = (await shared.post("/v1/tasks", json=TASK, headers=greedy)).json()["task_id"]
-    requests = await under_way(8, lambda: shared.post(IMPORT.format(theirs), json=URL, headers=greedy))
-    while slow.begun < IMPORTS_PER_OWNER:  # noqa: ASYNC110 - a worker reads what was asked for
-        await asyncio.sleep(0.001)
+    requests = await under_way(slow, IMPORTS_PER_OWNER, 8, lambda: shared.post(IMPORT.format(theirs), json=URL, headers=greedy))
     answer = await shared.post(IMPORT.format(mine), json=URL, headers=ann)
     assert (answer.status_code, slow.begun) == (422, IMPORTS_PER_OWNER)  # it was read, and is no document
     slow.released.set()

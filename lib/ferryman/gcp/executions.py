@@ -71,15 +71,18 @@ class FirestoreExecutions(FirestoreRequests):
         occupied, plan = await self._read_occupancy(owner)
         return () if plan is None else occupied.find_next(most=plan.executions_running, now=now)
 
+    async def list_unfinished(self, owner: str) -> Sequence[str]:
+        return occupancy.read_occupancy(await self._places.locate_occupancy(owner).get()).list_unfinished()
+
     async def get(self, execution: str) -> Execution | None:
         snapshot = await get_readable(self._places.locate_execution(execution))
         return None if snapshot is None else read_execution(snapshot)
 
     async def list(
-        self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
+        self, workspace: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
     ) -> Page[ExecutionSummary]:
-        query = filter_by(self._client.collection("executions"), IS_EXECUTION, ("owner", "==", owner))
-        for name, value in (("task", which.task), ("status", which.status)):
+        query = filter_by(self._client.collection("executions"), IS_EXECUTION, ("workspace", "==", workspace))
+        for name, value in (("task", which.task), ("agent", which.agent), ("status", which.status)):
             if value is not None:
                 query = filter_by(query, (name, "==", str(value)))
         return await read_page(

@@ -86,14 +86,14 @@ class FirestoreTasks(FirestoreStore):
 
     async def list(
         self,
-        owner: str,
+        workspace: str,
         *,
         which: TaskFilter = ALL_TASKS,
         after: Position | None = None,
         most: int = TASKS_PER_OWNER_MAX,
     ) -> Page[TaskSummary]:
-        query = self._query_owned(owner)
-        for name, value in (("enabled", which.enabled), ("name", which.name)):
+        query = filter_by(self._client.collection("tasks"), ("workspace", "==", workspace))
+        for name, value in (("agent", which.agent), ("enabled", which.enabled), ("name", which.name)):
             if value is not None:
                 query = filter_by(query, (name, "==", value))
         return await read_page(query, _read_summary, names=documents.name_fields(TaskSummary), after=after, most=most)

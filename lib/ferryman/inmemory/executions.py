@@ -45,13 +45,16 @@ class MemoryExecutions(MemoryRequests):
         plan = self._find_plan(owner)
         return () if plan is None else self._occupied(owner).find_next(most=plan.executions_running, now=now)
 
+    async def list_unfinished(self, owner: str) -> Sequence[str]:
+        return self._occupied(owner).list_unfinished()
+
     async def get(self, execution: str) -> Execution | None:
         return self._memory.executions.get(execution)
 
     async def list(
-        self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
+        self, workspace: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
     ) -> Page[ExecutionSummary]:
-        executions = (execution for execution in self._memory.executions.values() if execution.owner == owner)
+        executions = (execution for execution in self._memory.executions.values() if execution.workspace == workspace)
         newest = sorted(filter(which.passes, executions), key=locate, reverse=True)
         return cut_page([execution for execution in newest if after is None or locate(execution) < after], most)
 

@@ -63,13 +63,14 @@ class MemoryTasks(MemoryStore):
 
     async def list(
         self,
-        owner: str,
+        workspace: str,
         *,
         which: TaskFilter = ALL_TASKS,
         after: Position | None = None,
         most: int = TASKS_PER_OWNER_MAX,
     ) -> Page[TaskSummary]:
-        oldest = sorted(filter(which.passes, self._owned(owner)), key=locate)
+        tasks = (task for task in self._memory.tasks.values() if task.workspace == workspace)
+        oldest = sorted(filter(which.passes, tasks), key=locate)
         return cut_page([task for task in oldest if after is None or locate(task) > after], most)
 
     async def delete(self, task: str) -> bool:

@@ -52,6 +52,8 @@ async def _admit(deps: LoopDependencies, execution: str, request: ExecutionReque
         id=execution,
         task=task.id,
         owner=task.owner,
+        workspace=task.workspace,
+        agent=task.agent,
         input=request.input,
         labels=request.labels,
         created_at=deps.clock.now(),

@@ -45,9 +45,10 @@ class ExecutionEnding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which executions are listed: those of a task, in a status, created at a moment or later; None: any."""
+    """Which executions are listed: those of a task, of an agent, in a status, created at a moment or later; None: any."""
 
     task: str | None = None
+    agent: str | None = None
     status: Status | None = None
     since: datetime | None = None
 
@@ -55,6 +56,7 @@ class Filter:
         """Return whether `execution` is one of them."""
         return (
             self.task in (None, execution.task)
+            and self.agent in (None, execution.agent)
             and self.status in (None, execution.status)
             and (self.since is None or execution.created_at >= self.since)
         )
@@ -82,13 +84,16 @@ class Executions(Requests, Protocol):
     async def next_queued(self, owner: str, *, now: datetime) -> Sequence[str]:
         """Return the owner's queued executions that there are free slots for."""
 
+    async def list_unfinished(self, owner: str) -> Sequence[str]:
+        """Return the owner's executions that have not ended, in all workspaces, those first that have started."""
+
     async def get(self, execution: str) -> Execution | None:
         """Return the execution, or None where there is none that can be read."""
 
     async def list(
-        self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
+        self, workspace: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
     ) -> Page[ExecutionSummary]:
-        """Return at most `most` executions of `owner` that pass `which`, the newest first, from behind `after`.
+        """Return at most `most` executions of `workspace` that pass `which`, the newest first, from behind `after`.
 
         What cannot be read is left out: a page may hold fewer than `most` and not be the last.
         """

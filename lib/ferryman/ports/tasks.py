@@ -20,7 +20,7 @@ class Tasks(Protocol):
     already, by owner and `created_at`, changes nothing. Both raise `LimitReachedError`, with nothing written, where the owner
     would have more than `most` tasks or `scheduled` of them with a schedule, counted in the transaction that writes.
     `create` stores `done` in that transaction too, and raises `AnsweredError` where the request was answered.
-    `list` returns at most `most` of the owner's tasks that pass `which`, the oldest first, from behind `after`.
+    `list` returns at most `most` of the workspace's tasks that pass `which`, the oldest first, from behind `after`.
     """
 
     async def get(self, task: str) -> Task | None: ...
@@ -37,7 +37,7 @@ class Tasks(Protocol):
     ) -> bool: ...
     async def list(
         self,
-        owner: str,
+        workspace: str,
         *,
         which: TaskFilter = ALL_TASKS,
         after: Position | None = None,

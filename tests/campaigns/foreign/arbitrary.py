@@ -19,6 +19,7 @@ from ferryman.domain.executions.request import REQUEST_FIELDS
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.stored import get_stored_name
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.gcp.execution_documents import ADMITTED, write_execution
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
@@ -122,7 +123,7 @@ class Deployment:
         stores, before = self.stores, self.before
         await stores.ask(NAME, document)
         await stores.executions.get(NAME)
-        listed = {execution.id for execution in (await stores.executions.list("o")).items} - {NAME}
+        listed = {execution.id for execution in (await stores.executions.list(derive_default_workspace("o"))).items} - {NAME}
         await stores.executions.cancel("elsewhere", now=START)
         try:
             await stores.executions.claim(NAME, slice=0, holder="h", now=START, lease=LEASE)

@@ -41,21 +41,26 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 async def list_everything(clients: GoogleClients) -> None:
-    await FirestoreExecutions(clients).list("ann")
+    await FirestoreExecutions(clients).list("w")
 
 
 async def listed_by_task(clients: GoogleClients) -> None:
-    await FirestoreExecutions(clients).list("ann", which=Filter(task="t"))
+    await FirestoreExecutions(clients).list("w", which=Filter(task="t"))
+
+
+async def listed_by_agent(clients: GoogleClients) -> None:
+    await FirestoreExecutions(clients).list("w", which=Filter(agent="a"))
+    await FirestoreTasks(clients).list("w", which=TaskFilter(agent="a"))
 
 
 async def listed_by_status(clients: GoogleClients) -> None:
     for task in (None, "t"):
-        await FirestoreExecutions(clients).list("ann", which=Filter(task=task, status=Status.FAILED, since=NOW))
+        await FirestoreExecutions(clients).list("w", which=Filter(task=task, status=Status.FAILED, since=NOW))
 
 
 async def next_page_listed(clients: GoogleClients) -> None:
-    await FirestoreExecutions(clients).list("ann", after=Position(NOW, "e"))
-    await FirestoreTasks(clients).list("ann", after=Position(NOW, "t"))
+    await FirestoreExecutions(clients).list("w", after=Position(NOW, "e"))
+    await FirestoreTasks(clients).list("w", after=Position(NOW, "t"))
 
 
 async def claimed_again(clients: GoogleClients) -> None:
@@ -144,7 +149,7 @@ async def receipted(clients: GoogleClients) -> None:
 
 async def tasks_listed(clients: GoogleClients) -> None:
     for which in (TaskFilter(), TaskFilter(enabled=True), TaskFilter(name="x"), TaskFilter(enabled=True, name="x")):
-        await FirestoreTasks(clients).list("ann", which=which)
+        await FirestoreTasks(clients).list("w", which=which)
 
 
 async def credentials_listed(clients: GoogleClients) -> None:
@@ -199,7 +204,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreClusters._documents": (clusters_listed,),
     "FirestoreClusters._put": (cluster_stored,),
     "FirestoreConnections.put": (connection_begun,),
-    "FirestoreExecutions.list": (list_everything, listed_by_task, listed_by_status, next_page_listed),
+    "FirestoreExecutions.list": (list_everything, listed_by_task, listed_by_agent, listed_by_status, next_page_listed),
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),

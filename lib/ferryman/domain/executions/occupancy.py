@@ -104,6 +104,10 @@ class Occupancy:
         waiting = sorted((since, name) for name, since in self.queued.items() if since <= now - DELIVERY_TIME)
         return tuple(name for _, name in waiting[: max(0, most - self._leased(now))])
 
+    def list_unfinished(self) -> tuple[str, ...]:
+        """Return all that have not ended: those that have started, then the queued ones, the oldest first."""
+        return (*self.running, *self.suspended, *sorted(self.queued, key=lambda name: (self.queued[name], name)))
+
     def run(self, execution: Execution) -> Occupancy:
         """Return the occupancy with `execution`, which has just acquired its lease, among the running."""
         assert execution.lease is not None, "it was claimed"

@@ -80,6 +80,8 @@ def fire_task(task: Task, fire: Fire, *, recent: Sequence[Execution], now: datet
         id=fire.execution,
         task=task.id,
         owner=task.owner,
+        workspace=task.workspace,
+        agent=task.agent,
         created_at=now,
         scheduled_for=fire.at,
         schedule_generation=fire.generation,

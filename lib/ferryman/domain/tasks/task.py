@@ -95,14 +95,16 @@ class Task(TaskSummary):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFilter:
-    """Which tasks are listed: those that are enabled, or are not; those of a name; None: any."""
+    """Which tasks are listed: those that are enabled, or are not; those of a name; those of an agent; None: any."""
 
     enabled: bool | None = None
     name: str | None = None
+    agent: str | None = None
 
     def passes(self, task: TaskSummary) -> bool:
         """Return whether `task` is one of them."""
-        return self.enabled in (None, task.enabled) and self.name in (None, task.name)
+        pairs = (self.enabled, task.enabled), (self.name, task.name), (self.agent, task.agent)
+        return all(expected in (None, value) for expected, value in pairs)
 
 
 ALL_TASKS = TaskFilter()

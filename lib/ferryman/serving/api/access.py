@@ -6,7 +6,7 @@ A request acts in one workspace. What is in another one is not found either, wit
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,7 +20,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.member import EVERY_RIGHT, Right
-from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.names import Placed, derive_default_workspace
 from ferryman.serving import keys
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.limits import REQUEST_S, REQUESTS_MAX, take_turn
@@ -50,6 +50,10 @@ class Caller:
     rights: frozenset[Right]
     person: str = ""
 
+    def sees(self, item: Placed) -> bool:
+        """Tell whether `item` is in the workspace that the request acts in; any other item is not found."""
+        return (item.owner, item.workspace) == (self.owner.id, self.workspace)
+
 
 async def _caller(
     request: Request,
@@ -67,8 +71,9 @@ async def _caller(
         owner = None if known is None else await deps.owners.get(known)
         if owner is None:
             raise build_unauthorized_error()
-        request.state.owner = owner
-        yield Caller(owner=owner, workspace=workspace or derive_default_workspace(owner.id), rights=EVERY_RIGHT)
+        caller = Caller(owner=owner, workspace=workspace or derive_default_workspace(owner.id), rights=EVERY_RIGHT)
+        request.state.caller = caller
+        yield caller
 
 
 def build_unauthorized_error() -> HTTPException:
@@ -87,10 +92,10 @@ async def _owner(caller: CurrentCaller) -> Owner:
 CurrentOwner = Annotated[Owner, Depends(_owner, scope="function")]
 
 
-def need(right: Right) -> Callable[[Caller], Caller]:
+def need(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
     """Return the dependency of a route that needs `right`: it raises 403, and names the right, where the request lacks it."""
 
-    def check_right(caller: CurrentCaller) -> Caller:
+    async def check_right(caller: CurrentCaller) -> Caller:
         if right not in caller.rights:
             raise HTTPException(403, f"this needs the right {right}, which you do not have in this workspace")
         return caller
@@ -118,17 +123,17 @@ def name_services(task: Task, deps: ApiDependencies, having: str) -> str:
     return ", ".join(known) or "it has none"
 
 
-async def _task(request: Request, task_id: str, deps: Dependencies, owner: CurrentOwner) -> Task:
+async def _task(request: Request, task_id: str, deps: Dependencies, caller: CurrentCaller) -> Task:
     task = await deps.tasks.get(task_id) if _ID.fullmatch(task_id) else None
-    if task is None or task.owner != owner.id:
+    if task is None or not caller.sees(task):
         raise NotFoundError("task")
     request.state.task = task
     return task
 
 
-async def _execution(execution_id: str, deps: Dependencies, owner: CurrentOwner) -> Execution:
+async def _execution(execution_id: str, deps: Dependencies, caller: CurrentCaller) -> Execution:
     execution = await deps.executions.get(execution_id) if _ID.fullmatch(execution_id) else None
-    if execution is None or execution.owner != owner.id:
+    if execution is None or not caller.sees(execution):
         raise NotFoundError("execution")
     return execution
 

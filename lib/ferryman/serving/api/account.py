@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from decimal import Decimal
 from typing import Annotated
 
@@ -17,15 +18,16 @@ from ferryman.serving.api.shapes.plan import PlanResponse
 router = APIRouter(prefix="/v1")
 
 WOKEN_MAX = 100
-"""How many executions are woken at once; any other ends when its next slice comes."""
+"""How many executions are read and woken at once; any other ends when its next slice comes."""
 
 
 @router.put("/halt", tags=["kill switch"], summary="Stop all your executions within two seconds, and start none")
 async def halt_executions(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     now = deps.clock.now()
     await deps.halts.put(owner.id, on=True, now=now)
-    for execution in await deps.executions.list(owner.id, most=WOKEN_MAX):
-        if execution.status is Status.RUNNING:
+    started = (await deps.executions.list_unfinished(owner.id))[:WOKEN_MAX]
+    for execution in await asyncio.gather(*map(deps.executions.get, started)):
+        if execution is not None and execution.status is Status.RUNNING:
             # one that waits for its next slice must not wait any longer
             await deps.queue.enqueue(execution.id, slice=execution.slice, wake_up=f"halt-{int(now.timestamp())}")
     return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))

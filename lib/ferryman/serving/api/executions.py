@@ -20,7 +20,7 @@ from ferryman.feeds import Feed
 from ferryman.ports.errors import TaskDisabledError
 from ferryman.ports.executions import Filter
 from ferryman.serving import sse
-from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
+from ferryman.serving.api.access import CurrentCaller, CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
 from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
 from ferryman.serving.api.event_stream import HEADERS, open_event_stream
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
@@ -60,7 +60,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 async def start_execution(
     task: OwnedTask,
     deps: Dependencies,
-    owner: CurrentOwner,
+    caller: CurrentCaller,
     once: Idempotency,
     response: Response,
     body: shapes.StartRequest | None = None,
@@ -69,6 +69,7 @@ async def start_execution(
     labels = {} if body is None else body.labels
     if problems := [*find_label_problems(labels)]:
         raise InvalidInputError(problems)
+    owner = caller.owner
     plan = get_plan(deps, owner)
     take_token(deps.starts, owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
     halted = await deps.halts.find_halt_reason(owner.id)
@@ -80,7 +81,10 @@ async def start_execution(
         execution = Execution(
             id=name,
             task=task.id,
-            owner=owner.id,
+            owner=task.owner,
+            workspace=task.workspace,
+            agent=task.agent,
+            person=caller.person,
             input=None if body is None else body.input,
             labels=labels,
             created_at=deps.clock.now(),
@@ -114,24 +118,25 @@ async def _store(deps: ApiDependencies, task: Task, execution: Execution, plan: 
 
 @router.get("/tasks/{task_id}/executions", summary="A task's executions, newest first")
 async def list_task_executions(
-    task: OwnedTask, deps: Dependencies, owner: CurrentOwner, paging: ByTime, status: InStatus = None, since: Since = None
+    task: OwnedTask, deps: Dependencies, paging: ByTime, status: InStatus = None, since: Since = None
 ) -> shapes.ExecutionList:
     which = Filter(task=task.id, status=status, since=parse_moment(since))
-    page = await deps.executions.list(owner.id, which=which, after=paging.after, most=paging.limit)
+    page = await deps.executions.list(task.workspace, which=which, after=paging.after, most=paging.limit)
     return shapes.to_list(page, paging.write_next(page.end))
 
 
 @router.get("/executions", summary="Your executions, newest first")
 async def list_executions(
     deps: Dependencies,
-    owner: CurrentOwner,
+    caller: CurrentCaller,
     paging: ByTime,
     task: Annotated[str | None, Query(max_length=64, description="Only those of this task")] = None,
+    agent: Annotated[str | None, Query(max_length=64, description="Only those of this agent")] = None,
     status: InStatus = None,
     since: Since = None,
 ) -> shapes.ExecutionList:
-    which = Filter(task=task, status=status, since=parse_moment(since))
-    page = await deps.executions.list(owner.id, which=which, after=paging.after, most=paging.limit)
+    which = Filter(task=task, agent=agent, status=status, since=parse_moment(since))
+    page = await deps.executions.list(caller.workspace, which=which, after=paging.after, most=paging.limit)
     return shapes.to_list(page, paging.write_next(page.end))
 
 

@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from ferryman.catalog.tools import LISTED
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks import task as rules
@@ -21,6 +20,7 @@ from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.serving.api import custom, webhooks
+from ferryman.serving.api.access import Caller
 from ferryman.serving.api.errors import FAULTS_MAX, read_fault
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.shapes import task as shapes
@@ -86,14 +86,15 @@ def read_fields(body: shapes.NewTask, **options: Any) -> dict[str, Any]:
     return fields
 
 
-def draft_task(body: shapes.NewTask, owner: Owner, plan: Plan, *, id: str, now: datetime) -> Task:  # noqa: A002 - a task's id
-    """Return the task as it would be stored, with the plan's defaults; nothing has checked it yet."""
+def draft_task(body: shapes.NewTask, caller: Caller, plan: Plan, *, id: str, now: datetime) -> Task:  # noqa: A002 - a task's id
+    """Return the task of the caller's workspace as it would be stored, with the plan's defaults; nothing has checked it yet."""
     limits = {
         "max_iterations": min(rules.ITERATIONS_DEFAULT, plan.iterations),
         "max_credits": min(rules.CREDITS_DEFAULT, plan.credits_per_execution),
     }
     fields = read_fields(body, exclude=limits.keys() - body.model_fields_set)
-    return Task(id=id, owner=owner.id, created_at=now, updated_at=now, **{**limits, **fields})
+    place = {"owner": caller.owner.id, "workspace": caller.workspace}
+    return Task(id=id, created_at=now, updated_at=now, **{**limits, **fields, **place})
 
 
 async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, changes: Mapping[str, Any]) -> list[Problem]:
@@ -127,14 +128,14 @@ async def _find_other_problems(request: Request, error: RequestValidationError) 
     broken = {fault["loc"][1] for fault in faults}
     readable = {name: value for name, value in body.items() if name in shapes.NewTask.model_fields and name not in broken}
     deps: ApiDependencies = request.app.state.deps
-    owner: Owner = request.state.owner
-    plan, stored = deps.plans.get(owner.plan), getattr(request.state, "task", None)
+    caller: Caller = request.state.caller
+    plan, stored = deps.plans.get(caller.owner.plan), getattr(request.state, "task", None)
     if plan is None:
         return ()
     try:
         if stored is None:
             draft: shapes.NewTask = shapes.NewTask.model_validate({**REQUIRED, **readable})
-            task = draft_task(draft, owner, plan, id="draft", now=deps.clock.now())
+            task = draft_task(draft, caller, plan, id="draft", now=deps.clock.now())
             changes = read_fields(draft)
         else:
             draft = shapes.TaskChange.model_validate(readable)

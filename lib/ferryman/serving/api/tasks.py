@@ -17,7 +17,7 @@ from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.errors import UnavailableError
 from ferryman.schedules.fire import arm_timer
-from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, get_plan
+from ferryman.serving.api.access import CurrentCaller, CurrentOwner, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency
 from ferryman.serving.api.paging import ByTime
@@ -33,10 +33,10 @@ router = APIRouter(route_class=TaskRoute, prefix="/v1/tasks", tags=["tasks"])
 
 @router.post("", status_code=201, summary="Store a new task")
 async def create_task(
-    body: shapes.NewTask, deps: Dependencies, owner: CurrentOwner, once: Idempotency, response: Response
+    body: shapes.NewTask, deps: Dependencies, caller: CurrentCaller, once: Idempotency, response: Response
 ) -> shapes.TaskResponse:
-    plan, now = get_plan(deps, owner), once.now
-    task = draft_task(body, owner, plan, id=once.name("task"), now=now)
+    plan, now = get_plan(deps, caller.owner), once.now
+    task = draft_task(body, caller, plan, id=once.name("task"), now=now)
     tools = await check_task(deps, plan, task, body, changes={"webhook_urls": task.webhook_urls, "schedule": task.schedule})
     task = firing.rearm(task, now=now)
     await _start_sweep(deps, task)
@@ -58,13 +58,14 @@ async def create_task(
 @router.get("", summary="Your tasks, oldest first")
 async def list_tasks(
     deps: Dependencies,
-    owner: CurrentOwner,
+    caller: CurrentCaller,
     paging: ByTime,
+    agent: Annotated[str | None, Query(max_length=64, description="Only those of this agent")] = None,
     enabled: Annotated[bool | None, Query(description="Only those that are enabled, or only those that are not")] = None,
     name: Annotated[str | None, Query(max_length=rules.NAME_CHARACTERS_MAX, description="Only those of this name")] = None,
 ) -> shapes.TaskList:
-    which = rules.TaskFilter(enabled=enabled, name=name)
-    page = await deps.tasks.list(owner.id, which=which, after=paging.after, most=paging.limit)
+    which = rules.TaskFilter(agent=agent, enabled=enabled, name=name)
+    page = await deps.tasks.list(caller.workspace, which=which, after=paging.after, most=paging.limit)
     return shapes.TaskList(tasks=tuple(map(shapes.ListedTask.model_validate, page)), next=paging.write_next(page.end))
 
 
