@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
+from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.keyed import MemoryKeyedRequests
@@ -39,7 +40,7 @@ from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.ports.tokens import Tokens as TokensPort
 from ferryman.ports.user_documents import UserDocuments
-from ferryman.ports.workspaces import Workspaces
+from ferryman.ports.workspaces import Agents, Workspaces
 from ferryman.settings import Settings
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
@@ -59,6 +60,7 @@ class Stores:
 
     owners: Owners
     workspaces: Workspaces
+    agents: Agents
     tasks: Tasks
     credentials: Credentials
     connections: Connections
@@ -112,6 +114,7 @@ async def in_memory() -> AsyncIterator[Stores]:
     yield Stores(
         owners=MemoryOwners(memory),
         workspaces=MemoryWorkspaces(memory),
+        agents=MemoryAgents(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         connections=MemoryConnections(memory),
@@ -145,6 +148,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from emulator.identity import IdentityTokens
     from emulator.tasks import CloudTasksEmulator
     from ferryman.gcp import documents
+    from ferryman.gcp.agents import FirestoreAgents
     from ferryman.gcp.clients import GoogleClients
     from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connections import FirestoreConnections
@@ -216,6 +220,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
         yield Stores(
             owners=FirestoreOwners(clients),
             workspaces=FirestoreWorkspaces(clients),
+            agents=FirestoreAgents(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             connections=FirestoreConnections(clients),

@@ -31,6 +31,9 @@ class Places:
     def locate_task(self, task: str) -> AsyncDocumentReference:
         return self.client.document("tasks", task)
 
+    def locate_agent(self, agent: str) -> AsyncDocumentReference:
+        return self.client.document("agents", agent)
+
     def locate_credential(self, task: str, name: str) -> AsyncDocumentReference:
         return self.client.document("tasks", task, "credentials", name)
 

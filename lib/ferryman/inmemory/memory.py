@@ -26,6 +26,7 @@ from ferryman.domain.owners.user_changes import Document
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import Cluster, DeclaredTool
+from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.workspace import Workspace
 
 
@@ -36,6 +37,7 @@ class Memory:
     owners: dict[str, Owner] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
+    agents: dict[str, Agent] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
     credentials: dict[str, dict[str, SealedCredential]] = field(default_factory=dict)

@@ -129,7 +129,7 @@ def find_task_problems(
         *_find_member_problems("integrations", task.integrations, {*integrations, WEBHOOK}, "integration"),
         *_find_webhook_problems(task),
         *_find_limit_problems(task, plan),
-        *_find_model_problems(task.model, models),
+        *find_model_problems(task.model, models),
         *(find_schedule_problems(schedule, plan=plan, now=task.updated_at) if schedule else ()),
     ]
 
@@ -194,7 +194,8 @@ def _find_limit_problems(task: Task, plan: Plan) -> Iterator[Problem]:
         yield Problem("max_tokens", f"must be 1 to {MAX_TOKENS_LIMIT}")
 
 
-def _find_model_problems(model: str, models: Collection[str]) -> list[Problem]:
+def find_model_problems(model: str, models: Collection[str]) -> list[Problem]:
+    """Return the problem of a name of a model that none of `models`, those that have a price, is."""
     match = _MODEL.fullmatch(model)
     if match is None:
         return [Problem("model", f"must be the name of a model, or {SCRIPTED}/NAME, of at most 64 characters each")]

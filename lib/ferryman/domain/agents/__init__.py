@@ -1,0 +1,1 @@
+"""The rules of agents, which take those of tasks and of tools together."""

@@ -1,0 +1,127 @@
+"""The rules that a stored agent meets, and those of a list of tools, which workspaces have, too."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from ferryman.domain.json_tree import find_fault, is_unicode, walk
+from ferryman.domain.problem import Problem
+from ferryman.domain.tasks import prompt
+from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX, find_model_problems
+from ferryman.domain.tools.names import strip_prefix
+from ferryman.domain.tools.settings import CALLS_LIMIT, TIMEOUT_LIMIT_S, ToolSettings
+from ferryman.domain.tools.tool import Tool, ToolListing
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX
+
+TOOLS_LISTED_MAX = 200
+"""The names in one list of tools."""
+
+SETTINGS_MAX = 50
+"""The tools that one agent has settings of."""
+
+SETTINGS_CHARACTERS_MAX = 20_000
+"""All fixed arguments of an agent, as JSON: the policy of each of its executions has them."""
+
+ARGUMENTS_DEPTH_MAX = 10
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+
+
+def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], models: Collection[str]) -> list[Problem]:
+    """Return the problems that keep `agent` from being stored.
+
+    `tools` is the catalog by name, `models` the names of the models that have a price.
+    """
+    problems = [
+        *_find_text_problems(agent),
+        *find_list_problems("allowed_tools", agent.allowed_tools),
+        *_find_settings_problems(agent.tool_settings, tools),
+    ]
+    if agent.model is not None:
+        problems += find_model_problems(agent.model, models)
+    if agent.max_credits_month is not None and agent.max_credits_month <= 0:
+        problems.append(Problem("max_credits_month", "must be above 0"))
+    return problems
+
+
+def find_list_problems(field: str, names: Sequence[str]) -> Iterator[Problem]:
+    """Yield the problems of a list of tools: any name may be a declared tool's, so that only its form can be wrong."""
+    if len(names) > TOOLS_LISTED_MAX:
+        yield Problem(field, f"at most {TOOLS_LISTED_MAX} names of tools, got {len(names)}")
+        return
+    seen = set[str]()
+    for index, name in enumerate(names):
+        if not _NAME.fullmatch(name):
+            yield Problem(f"{field}.{index}", "must be the name of a tool: 1 to 64 of A-Z, a-z, 0-9, _ and -")
+        elif strip_prefix(name) in seen:
+            yield Problem(f"{field}.{index}", "is listed twice")
+        seen.add(strip_prefix(name))
+
+
+def _find_text_problems(agent: Agent) -> Iterator[Problem]:
+    limits = {
+        "name": (agent.name, NAME_CHARACTERS_MAX),
+        "description": (agent.description, DESCRIPTION_CHARACTERS_MAX),
+        "system_prompt": (agent.system_prompt, PROMPT_CHARACTERS_MAX),
+    }
+    for name, (text, most) in limits.items():
+        if len(text) > most:
+            yield Problem(name, f"must be at most {most} characters, is {len(text)}")
+        if not is_unicode(text):
+            yield Problem(name, "must be valid Unicode, without lone surrogates")
+    if not agent.name.strip():
+        yield Problem("name", "must not be empty")
+    rule = prompt.find_suspicion([agent.system_prompt[:PROMPT_CHARACTERS_MAX]])
+    if rule is not None:
+        yield Problem("system_prompt", f"asks for {rule}, which agents may not do")
+
+
+def _find_settings_problems(settings: Mapping[str, ToolSettings], tools: Mapping[str, ToolListing]) -> Iterator[Problem]:
+    if len(settings) > SETTINGS_MAX:
+        yield Problem("tool_settings", f"of at most {SETTINGS_MAX} tools, got {len(settings)}")
+        return
+    for problem in find_list_problems("tool_settings", list(settings)):
+        index = int(problem.field.rpartition(".")[2])
+        yield Problem("tool_settings", f"the {index + 1}. name {problem.message}")
+    by_name = {strip_prefix(name): tool for name, tool in tools.items()}
+    characters = 0
+    for name, value in settings.items():
+        where, tool = f"tool_settings.{name}", by_name.get(strip_prefix(name))
+        yield from _find_limit_problems(where, value, tool)
+        fault = _find_json_fault(value.arguments)
+        if fault is not None:
+            yield Problem(f"{where}.arguments", fault)
+            continue
+        characters += len(json.dumps(dict(value.arguments)))
+        if isinstance(tool, Tool):
+            known = tool.schema.get("properties", {})
+            for argument in value.arguments:
+                if argument not in known:
+                    listed = ", ".join(known) or "it has none"
+                    yield Problem(f"{where}.arguments.{argument}", f"is no argument of {tool.name}; its arguments: {listed}")
+    if characters > SETTINGS_CHARACTERS_MAX:
+        most = SETTINGS_CHARACTERS_MAX
+        yield Problem("tool_settings", f"all fixed arguments must be at most {most} characters as JSON, are {characters}")
+
+
+def _find_limit_problems(where: str, value: ToolSettings, tool: ToolListing | None) -> Iterator[Problem]:
+    if value.calls_max is not None and not 1 <= value.calls_max <= CALLS_LIMIT:
+        yield Problem(f"{where}.calls_max", f"must be 1 to {CALLS_LIMIT}; to forbid a tool, leave it out of allowed_tools")
+    most = TIMEOUT_LIMIT_S
+    if isinstance(tool, Tool) and tool.policy.timeout_s is not None:
+        most = tool.policy.timeout_s
+    if value.timeout_s is not None and not 0 < value.timeout_s <= most:
+        yield Problem(f"{where}.timeout_s", f"must be above 0 and at most {most:g} seconds")
+
+
+def _find_json_fault(arguments: Mapping[str, object]) -> str | None:
+    for path, value in walk(arguments):
+        if len(path) > ARGUMENTS_DEPTH_MAX:
+            return f"must be nested at most {ARGUMENTS_DEPTH_MAX} deep"
+        fault = find_fault(value)
+        if fault is not None:
+            return fault
+    return None
