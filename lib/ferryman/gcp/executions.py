@@ -22,7 +22,7 @@ from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
-from ferryman.gcp import documents, keyed, occupancy, turns
+from ferryman.gcp import checked_executions, documents, keyed, occupancy, turns
 from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
@@ -42,7 +42,7 @@ class FirestoreExecutions(FirestoreRequests):
     def __init__(self, clients: FirestoreClient, retention: Retention | None = None, plans: Mapping[str, Plan] = PLANS) -> None:
         super().__init__(clients, retention)
         self._plans = plans
-        self._checked = turns.CheckedExecutions()
+        self._checked = checked_executions.CheckedExecutions()
 
     async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
         reference = self._places.locate_execution(execution.id)
@@ -152,7 +152,7 @@ class FirestoreExecutions(FirestoreRequests):
         self._create(transaction, turns.place_step(places, execution.id, 0, opening, receipts, expiry))
 
     async def check(self, execution: Execution, *, now: datetime) -> Execution:
-        checked = await turns.read_checked(self._client, self._places, execution, now=now)
+        checked = await checked_executions.read_checked(self._client, self._places, execution, now=now)
         self._checked.put(execution, checked)
         return replace(execution, cancel_requested=checked.cancel_requested)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import pytest
 
 from ferryman.egress.leaks import bases, inflate
-from ferryman.egress.leaks.contents import LEAST
 from ferryman.egress.leaks.encodings import decode
+from ferryman.egress.leaks.text_spans import LEAST
 from tests.egress.leaks import notations
 
 TEXT = b"a secret of many words 123"

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 from itertools import repeat
 
 from ferryman.egress.leaks import bases, inflate
-from ferryman.egress.leaks.contents import Contents, choose_least, decompress_all, extract_texts
+from ferryman.egress.leaks.contents import Contents, decompress_all, extract_texts
 from ferryman.egress.leaks.shapes import build_shape_table, find_spans
 from ferryman.egress.leaks.skeleton import reduce_to_skeleton
+from ferryman.egress.leaks.text_spans import choose_least
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _HEX = b"0123456789abcdefABCDEF"

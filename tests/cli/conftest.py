@@ -1,0 +1,99 @@
+"""An API on doubles, what is typed beside it, and an OpenAPI document to import."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from click.testing import CliRunner, Result
+
+from ferryman.cli import main
+from ferryman.inmemory.clock import ManualClock
+from ferryman.serving import api
+from tests.serving.conftest import TASK, Stage
+
+HOST = "api.github.com"
+STORE = """\
+openapi: 3.0.3
+info: {title: Store, version: "1"}
+servers: [{url: https://api.github.com/store}]
+paths:
+  /pets:
+    get: {operationId: listPets, summary: List all pets}
+    post: {operationId: createPet, summary: Create a pet, requestBody: {content: {text/csv: {}}}}
+  /pets/{petId}:
+    get:
+      operationId: getPet
+      summary: Get pet by ID
+      parameters: [{name: petId, in: path, required: true, schema: {$ref: "parts/pet.yaml#/Id"}}]
+  /elsewhere:
+    get: {operationId: far, summary: Far away, servers: [{url: https://evil.example}]}
+"""
+ENTRY = {"kind": "http", "name": "status", "url": f"https://{HOST}/status", "headers": {"X-A": "{{secrets.GITHUB_KEY}}"}}
+
+Typed = Callable[..., Result]
+
+
+@pytest.fixture(scope="session")
+def clock() -> ManualClock:
+    """The API's clock."""
+    return ManualClock()
+
+
+@pytest.fixture(scope="session")
+def service(clock: ManualClock) -> Iterator[dict[str, str]]:
+    """The variables that name an API on doubles."""
+    stage = Stage(clock=clock)
+    key = stage.owner("ann")["Authorization"].removeprefix("Bearer ")
+    server = uvicorn.Server(uvicorn.Config(api.create(stage.deps()), port=0, log_config=None))
+    begun = threading.Event()
+    startup = server.startup
+
+    async def started(sockets: Any = None) -> None:
+        await startup(sockets)
+        begun.set()
+
+    server.startup = started  # type: ignore[method-assign]  # there is no other way to hear of it
+    serving = threading.Thread(target=server.run)
+    serving.start()
+    assert begun.wait(30)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield {"FERRYMAN_URL": f"http://127.0.0.1:{port}", "FERRYMAN_KEY": key}
+    server.should_exit = True
+    serving.join()
+
+
+@pytest.fixture
+def typed(service: dict[str, str], clock: ManualClock) -> Typed:
+    def typed(*words: str, stdin: str | None = None, **variables: str) -> Result:
+        clock.turn(60)  # what is typed comes a minute after the last, and so within every rate
+        return CliRunner().invoke(main, words, input=stdin, env={**service, "COLUMNS": "160", **variables})
+
+    return typed
+
+
+@pytest.fixture(scope="session")
+def http_client(service: dict[str, str]) -> Iterator[httpx.Client]:
+    headers = {"Authorization": f"Bearer {service['FERRYMAN_KEY']}"}
+    with httpx.Client(base_url=service["FERRYMAN_URL"], headers=headers) as client:
+        yield client
+
+
+@pytest.fixture
+def task(http_client: httpx.Client) -> str:
+    """A new task's id."""
+    return str(http_client.post("/v1/tasks", json=TASK).json()["task_id"])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "store"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "parts" / "pet.yaml").write_text("Id: {type: integer, minimum: 1}\n")
+    (folder / "store.yaml").write_text(STORE)
+    return folder / "store.yaml"
