@@ -6,6 +6,7 @@ import copy
 import functools
 import itertools
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.loop.conftest import Stage, fetches, says
 from tests.receipts.mutations import canonical, is_leaf, others, places, put
 from tests.receipts.runs import RUNS, FinishedRun, answer, collect_run, finish_run, fits, with_calls, with_thinking
 
+COMPUTE_DIGEST = verifier.digest
 CHANGES_PER_LEAF = 2
 """Of the ways to change a leaf, in turn; of those to change a list or an object, all are tried."""
 
@@ -48,11 +50,12 @@ async def test_the_courses_are_of_every_kind() -> None:
     assert any(record["execution"]["scheduled_for"] and record["policy"]["declared"] for record in records)
 
 
-async def test_every_leaf_that_is_changed_is_found() -> None:
+async def test_every_leaf_that_is_changed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, missed = 0, []
     for name, run in RUNS.items():
         known = await finish_run(run)
         assert verifier.verify(known.receipts)[0] == verifier.WHOLE
+        monkeypatch.setattr(verifier, "digest", remember_digests(known.record))
         says_it_fits = functools.partial(_fits, known.receipts)
         assert says_it_fits(known.record)
         turn = 0
@@ -66,6 +69,17 @@ async def test_every_leaf_that_is_changed_is_found() -> None:
     print(f"{tried - len(missed)} of {tried} changed records found")
     assert missed == []
     assert tried >= 3_000
+
+
+def remember_digests(record: Any) -> Callable[..., str]:
+    """Return the verifier's digest, computed once for every place of `record`: a change shares what is beside it."""
+    known = {id(value): value for _, value in places(record)}
+    compute = functools.cache(lambda place, domain: COMPUTE_DIGEST(known[place], domain))
+
+    def digest(value: Any, domain: bytes = b"") -> str:
+        return compute(id(value), domain) if id(value) in known else COMPUTE_DIGEST(value, domain)
+
+    return digest
 
 
 def _fits(receipts: Any, record: Any) -> bool:

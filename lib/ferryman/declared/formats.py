@@ -36,8 +36,8 @@ class Format:
     description: str
 
 
-def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
-    return lambda text: pattern.fullmatch(text) is not None
+def _matches(match: Callable[[str], object]) -> Callable[[str], bool]:
+    return lambda text: match(text) is not None
 
 
 def _is_email(text: str) -> bool:
@@ -74,13 +74,13 @@ def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
 FORMATS: Mapping[str, Format] = {
     "email": Format(is_valid=_is_email, description="an e-mail address, as name@example.com"),
     "date": Format(is_valid=_is_date, description="a date, as 2026-12-24"),
-    "time": Format(is_valid=_matches(_TIME), description="a time with its offset, as 18:00:00Z"),
+    "time": Format(is_valid=_matches(_TIME.fullmatch), description="a time with its offset, as 18:00:00Z"),
     "date-time": Format(is_valid=_is_moment, description="a date and time with its offset, as 2026-12-24T18:00:00Z"),
-    "uuid": Format(is_valid=_matches(_UUID), description="a UUID, as 8b0c9a5e-3f77-4c52-9d58-3a9e2a4f1c11"),
-    "hostname": Format(is_valid=_matches(_HOSTNAME), description="a host name, as api.example.com"),
+    "uuid": Format(is_valid=_matches(_UUID.fullmatch), description="a UUID, as 8b0c9a5e-3f77-4c52-9d58-3a9e2a4f1c11"),
+    "hostname": Format(is_valid=_matches(_HOSTNAME.fullmatch), description="a host name, as api.example.com"),
     "ipv4": Format(is_valid=_parses(IPv4Address), description="an IPv4 address, as 192.0.2.1"),
     "ipv6": Format(is_valid=_parses(IPv6Address), description="an IPv6 address, as 2001:db8::1"),
-    "uri": Format(is_valid=_matches(_URI), description="a URI, as https://example.com/a"),
+    "uri": Format(is_valid=_matches(_URI.fullmatch), description="a URI, as https://example.com/a"),
 }
 """The formats that are checked, by name."""
 
