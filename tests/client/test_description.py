@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ferryman.client import AnswerPage, ApiRefusedError, ApiUnreachableError, AsyncClient, Client, routes
 from ferryman.client.events import RESUMES_MAX, EventParser, EventStream, StreamedEvent
 from ferryman.client.request import ApiRequest
+from ferryman.client.routes import credentials, tasks
 from ferryman.serving import api
 
-ARGUMENTS = {"task": "{task_id}", "execution": "{execution_id}", "name": "{name}", "cluster": "{name}"}
+THINGS = ("task", "execution", "workspace")
+ARGUMENTS = {"name": "{name}", "cluster": "{name}", **{thing: f"{{{thing}_id}}" for thing in THINGS}}
 UNREACHED = {
     *(("GET", path) for path in ("/healthz", "/v1/integrations/{integration_id}", "/v1/tasks/{task_id}/chat/tools")),
     ("POST", "/v1/tasks/{task_id}/tools"),
@@ -57,9 +63,7 @@ def test_any_other_refusal_ends_the_watch() -> None:
 
 def test_every_route_of_the_api_has_a_method() -> None:
     reached = set()
-    for name, describe in inspect.getmembers(routes, inspect.isfunction):
-        if describe.__module__ != routes.__name__ or name.startswith("_"):
-            continue
+    for name, describe in list_descriptions():
         required = [
             parameter
             for parameter in inspect.signature(describe).parameters.values()
@@ -79,6 +83,16 @@ def test_every_route_of_the_api_has_a_method() -> None:
     assert reached <= served
 
 
+def list_descriptions() -> list[tuple[str, Callable[..., ApiRequest[Any]]]]:
+    modules = [importlib.import_module(f"{routes.__name__}.{module.name}") for module in pkgutil.iter_modules(routes.__path__)]
+    return [
+        (name, describe)
+        for module in modules
+        for name, describe in inspect.getmembers(module, inspect.isfunction)
+        if describe.__module__ == module.__name__ and not name.startswith("_")
+    ]
+
+
 def describe_route(request: ApiRequest[object]) -> tuple[str, str]:
     path = request.path.replace("%7B", "{").replace("%7D", "}")
     return request.method, path
@@ -93,7 +107,7 @@ def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
 
 
 def test_a_method_tells_what_it_does() -> None:
-    assert inspect.getdoc(Client.create_task) == inspect.getdoc(routes.create_task)
+    assert inspect.getdoc(Client.create_task) == inspect.getdoc(tasks.create_task)
 
 
 def test_the_last_page_has_no_next() -> None:
@@ -101,5 +115,5 @@ def test_the_last_page_has_no_next() -> None:
 
 
 def test_no_request_shows_its_key_or_its_body() -> None:
-    text = repr(routes.set_credential("t", "n", {"value": "hidden"})) + repr(routes.create_task({"a": "hidden"}, key="hidden"))
-    assert "hidden" not in text
+    requests = (credentials.set_credential("t", "n", {"value": "hidden"}), tasks.create_task({"a": "hidden"}, key="hidden"))
+    assert "hidden" not in repr(requests)

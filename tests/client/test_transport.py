@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ferryman import client as package
-from ferryman.client import ApiError, ApiRefusedError, ApiUnreachableError, AsyncClient, Client, routes
+from ferryman.client import ApiError, ApiRefusedError, ApiUnreachableError, AsyncClient, Client
+from ferryman.client.routes import executions
 from ferryman.domain.owners.idempotency import parse_key
 
 Answer = Callable[[str], bytes]
@@ -188,8 +189,11 @@ async def test_receipts_of_all_pages_become_one_document(served: Served) -> None
 
 
 def test_an_execution_is_started_with_input_and_labels() -> None:
-    assert routes.start_execution("t", "Paris", labels={"order": "42"}).body == {"input": "Paris", "labels": {"order": "42"}}
-    assert routes.start_execution("t").body == {}
+    assert executions.start_execution("t", "Paris", labels={"order": "42"}).body == {
+        "input": "Paris",
+        "labels": {"order": "42"},
+    }
+    assert executions.start_execution("t").body == {}
 
 
 async def test_a_page_is_a_list_with_the_cursor_of_the_next(served: Served) -> None:

@@ -21,8 +21,7 @@ from ferryman.client.errors import (
     FieldError,
 )
 from ferryman.client.events import StreamedEvent
-from ferryman.client.request import AnswerPage, Json
-from ferryman.client.routes import PAGE_MAX
+from ferryman.client.request import PAGE_MAX, AnswerPage, Json
 from ferryman.client.synchronous import Client
 
 __all__ = [

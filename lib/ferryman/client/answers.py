@@ -422,3 +422,18 @@ class ToolJson(TypedDict):
     reason: str | None
     input_schema: dict[str, Any] | None
     policy: ToolPolicyJson | None
+
+
+class WorkspaceJson(TypedDict):
+    """A workspace as it is stored."""
+
+    workspace_id: str
+    name: str
+    state: Literal["active", "archived", "deleting"]
+    is_default: bool
+    allowed_tools: list[str]
+    max_credits_month: str | None
+    alert_url: str | None
+    retention_days: int | None
+    created_at: str
+    updated_at: str

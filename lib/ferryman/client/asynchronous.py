@@ -9,18 +9,19 @@ from typing import Self, TypeVar
 
 import httpx
 
-from ferryman.client import answers, routes
+from ferryman.client import answers
+from ferryman.client.asynchronous_methods import AsyncMethods
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
-from ferryman.client.methods import async_method, async_pager
 from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers
+from ferryman.client.routes import executions
 from ferryman.client.trust import create_context
 
 Answer = TypeVar("Answer")
 
 
-class AsyncClient:
+class AsyncClient(AsyncMethods):
     """`async with AsyncClient(url, key) as client`. Methods raise `ApiUnreachableError` or `ApiRefusedError`, and answer the
     service's own JSON.
 
@@ -59,7 +60,7 @@ class AsyncClient:
 
     async def get_receipts(self, execution: str) -> Json:
         """Return all receipts of the execution and the public keys, as one document that can be verified."""
-        request = routes.get_receipt_page(execution)
+        request = executions.get_receipt_page(execution)
         document = await self.send(request)
         while (cursor := document.pop("next")) is not None:
             page = await self.send(request.turn_page(cursor))
@@ -122,45 +123,3 @@ class AsyncClient:
                 if pause_s is None:
                     return request.parse(response.status_code, response.headers, response.content)
             await asyncio.sleep(pause_s)
-
-    create_task = async_method(routes.create_task)
-    list_tasks = async_method(routes.list_tasks)
-    get_task = async_method(routes.get_task)
-    change_task = async_method(routes.change_task)
-    delete_task = async_method(routes.delete_task)
-    set_credential = async_method(routes.set_credential)
-    begin_connection = async_method(routes.begin_connection)
-    finish_connection = async_method(routes.finish_connection)
-    list_credentials = async_method(routes.list_credentials)
-    delete_credential = async_method(routes.delete_credential)
-    start_execution = async_method(routes.start_execution)
-    list_executions = async_method(routes.list_executions)
-    get_execution = async_method(routes.get_execution)
-    list_calls = async_method(routes.list_calls)
-    list_receipts = async_method(routes.list_receipts)
-    list_receipt_keys = async_method(routes.list_receipt_keys)
-    get_record = async_method(routes.get_record)
-    cancel_execution = async_method(routes.cancel_execution)
-    list_integrations = async_method(routes.list_integrations)
-    list_tools = async_method(routes.list_tools)
-    list_agents = async_method(routes.list_agents)
-    list_custom_tools = async_method(routes.list_custom_tools)
-    import_tools = async_method(routes.import_tools)
-    delete_tool = async_method(routes.delete_tool)
-    delete_cluster = async_method(routes.delete_cluster)
-    list_plans = async_method(routes.list_plans)
-    list_models = async_method(routes.list_models)
-    set_halt = async_method(routes.set_halt)
-    get_ledger = async_method(routes.get_ledger)
-    get_me = async_method(routes.get_me)
-    iterate_tasks = async_pager(routes.list_tasks)
-    iterate_executions = async_pager(routes.list_executions)
-    iterate_calls = async_pager(routes.list_calls)
-    iterate_credentials = async_pager(routes.list_credentials)
-    iterate_custom_tools = async_pager(routes.list_custom_tools)
-    iterate_receipts = async_pager(routes.list_receipts)
-    iterate_integrations = async_pager(routes.list_integrations)
-    iterate_tools = async_pager(routes.list_tools)
-    iterate_agents = async_pager(routes.list_agents)
-    iterate_plans = async_pager(routes.list_plans)
-    iterate_models = async_pager(routes.list_models)

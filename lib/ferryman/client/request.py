@@ -16,6 +16,9 @@ from ferryman.settings import read_workspace
 
 TIMEOUT_S = 30.0
 NO_CONTENT = 204
+PAGE_MAX = 100
+"""What the service answers at most at once."""
+
 KEY_HEADER = "Idempotency-Key"
 WORKSPACE_HEADER = "Ferryman-Workspace"
 _KEY = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,255}", re.ASCII)
@@ -99,6 +102,21 @@ def post(
         raise ValueError("an idempotency key is 1 to 255 printable ASCII characters, without quotes and backslashes")
     keyed = {**(headers or {}), KEY_HEADER: f'"{key or uuid4()}"'}
     return ApiRequest(method="POST", path=path, read=read, body=body, headers=keyed, within_s=within_s)
+
+
+def patch(path: str, read: Callable[[Any], Answer], body: Mapping[str, Any]) -> ApiRequest[Answer]:
+    """Return a PATCH."""
+    return ApiRequest(method="PATCH", path=path, read=read, body=body)
+
+
+def put(path: str, read: Callable[[Any], Answer], body: Mapping[str, Any]) -> ApiRequest[Answer]:
+    """Return a PUT."""
+    return ApiRequest(method="PUT", path=path, read=read, body=body)
+
+
+def delete(path: str, **query: str) -> ApiRequest[None]:
+    """Return a DELETE whose answer says only that it was done."""
+    return ApiRequest(method="DELETE", path=path, read=read_none, query=query)
 
 
 def build_path(*parts: str) -> str:

@@ -9,18 +9,19 @@ from typing import Self, TypeVar
 
 import httpx
 
-from ferryman.client import answers, routes
+from ferryman.client import answers
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
-from ferryman.client.methods import method, pager
 from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers
+from ferryman.client.routes import executions
+from ferryman.client.synchronous_methods import Methods
 from ferryman.client.trust import create_context
 
 Answer = TypeVar("Answer")
 
 
-class Client:
+class Client(Methods):
     """`with Client(url, key) as client`. Methods raise `ApiUnreachableError` or `ApiRefusedError`, and answer the service's own
     JSON.
 
@@ -57,7 +58,7 @@ class Client:
 
     def get_receipts(self, execution: str) -> Json:
         """Return all receipts of the execution and the public keys, as one document that can be verified."""
-        request = routes.get_receipt_page(execution)
+        request = executions.get_receipt_page(execution)
         document = self.send(request)
         while (cursor := document.pop("next")) is not None:
             page = self.send(request.turn_page(cursor))
@@ -120,45 +121,3 @@ class Client:
                 if pause_s is None:
                     return request.parse(response.status_code, response.headers, response.content)
             time.sleep(pause_s)
-
-    create_task = method(routes.create_task)
-    list_tasks = method(routes.list_tasks)
-    get_task = method(routes.get_task)
-    change_task = method(routes.change_task)
-    delete_task = method(routes.delete_task)
-    set_credential = method(routes.set_credential)
-    begin_connection = method(routes.begin_connection)
-    finish_connection = method(routes.finish_connection)
-    list_credentials = method(routes.list_credentials)
-    delete_credential = method(routes.delete_credential)
-    start_execution = method(routes.start_execution)
-    list_executions = method(routes.list_executions)
-    get_execution = method(routes.get_execution)
-    list_calls = method(routes.list_calls)
-    list_receipts = method(routes.list_receipts)
-    list_receipt_keys = method(routes.list_receipt_keys)
-    get_record = method(routes.get_record)
-    cancel_execution = method(routes.cancel_execution)
-    list_integrations = method(routes.list_integrations)
-    list_tools = method(routes.list_tools)
-    list_agents = method(routes.list_agents)
-    list_custom_tools = method(routes.list_custom_tools)
-    import_tools = method(routes.import_tools)
-    delete_tool = method(routes.delete_tool)
-    delete_cluster = method(routes.delete_cluster)
-    list_plans = method(routes.list_plans)
-    list_models = method(routes.list_models)
-    set_halt = method(routes.set_halt)
-    get_ledger = method(routes.get_ledger)
-    get_me = method(routes.get_me)
-    iterate_tasks = pager(routes.list_tasks)
-    iterate_executions = pager(routes.list_executions)
-    iterate_calls = pager(routes.list_calls)
-    iterate_credentials = pager(routes.list_credentials)
-    iterate_custom_tools = pager(routes.list_custom_tools)
-    iterate_receipts = pager(routes.list_receipts)
-    iterate_integrations = pager(routes.list_integrations)
-    iterate_tools = pager(routes.list_tools)
-    iterate_agents = pager(routes.list_agents)
-    iterate_plans = pager(routes.list_plans)
-    iterate_models = pager(routes.list_models)

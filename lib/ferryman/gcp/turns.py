@@ -1,7 +1,7 @@
 """A turn in Firestore: one commit after its model call, which nothing is read for.
 
-It holds where the execution's document is as it was read before the call (`checked_executions`), the lease in it included. Where
-somebody has written it meanwhile (a cancel, a beat of the lease), the store reads it again in a transaction.
+It holds where the execution's document is as it was read before the call (checked_executions.py), the lease in it included.
+Where somebody has written it meanwhile (a cancel, a beat of the lease), the store reads it again in a transaction.
 """
 
 from __future__ import annotations

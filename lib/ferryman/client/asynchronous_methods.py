@@ -1,0 +1,59 @@
+"""The methods of the client that is awaited, one for each route."""
+
+from __future__ import annotations
+
+from ferryman.client.methods import async_method, async_pager
+from ferryman.client.routes import account, catalog, credentials, executions, tasks, tools, workspaces
+
+
+class AsyncMethods:
+    """What `AsyncClient` can do beside sending."""
+
+    create_task = async_method(tasks.create_task)
+    list_tasks = async_method(tasks.list_tasks)
+    iterate_tasks = async_pager(tasks.list_tasks)
+    get_task = async_method(tasks.get_task)
+    change_task = async_method(tasks.change_task)
+    delete_task = async_method(tasks.delete_task)
+    set_credential = async_method(credentials.set_credential)
+    begin_connection = async_method(credentials.begin_connection)
+    finish_connection = async_method(credentials.finish_connection)
+    list_credentials = async_method(credentials.list_credentials)
+    iterate_credentials = async_pager(credentials.list_credentials)
+    delete_credential = async_method(credentials.delete_credential)
+    start_execution = async_method(executions.start_execution)
+    list_executions = async_method(executions.list_executions)
+    iterate_executions = async_pager(executions.list_executions)
+    get_execution = async_method(executions.get_execution)
+    cancel_execution = async_method(executions.cancel_execution)
+    list_calls = async_method(executions.list_calls)
+    iterate_calls = async_pager(executions.list_calls)
+    list_receipts = async_method(executions.list_receipts)
+    iterate_receipts = async_pager(executions.list_receipts)
+    list_receipt_keys = async_method(executions.list_receipt_keys)
+    get_record = async_method(executions.get_record)
+    list_custom_tools = async_method(tools.list_custom_tools)
+    iterate_custom_tools = async_pager(tools.list_custom_tools)
+    import_tools = async_method(tools.import_tools)
+    delete_tool = async_method(tools.delete_tool)
+    delete_cluster = async_method(tools.delete_cluster)
+    list_integrations = async_method(catalog.list_integrations)
+    iterate_integrations = async_pager(catalog.list_integrations)
+    list_tools = async_method(catalog.list_tools)
+    iterate_tools = async_pager(catalog.list_tools)
+    list_agents = async_method(catalog.list_agents)
+    iterate_agents = async_pager(catalog.list_agents)
+    list_plans = async_method(catalog.list_plans)
+    iterate_plans = async_pager(catalog.list_plans)
+    list_models = async_method(catalog.list_models)
+    iterate_models = async_pager(catalog.list_models)
+    set_halt = async_method(account.set_halt)
+    get_ledger = async_method(account.get_ledger)
+    get_me = async_method(account.get_me)
+    create_workspace = async_method(workspaces.create_workspace)
+    list_workspaces = async_method(workspaces.list_workspaces)
+    iterate_workspaces = async_pager(workspaces.list_workspaces)
+    get_workspace = async_method(workspaces.get_workspace)
+    change_workspace = async_method(workspaces.change_workspace)
+    archive_workspace = async_method(workspaces.archive_workspace)
+    restore_workspace = async_method(workspaces.restore_workspace)

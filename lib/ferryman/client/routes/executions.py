@@ -1,0 +1,77 @@
+"""Executions, with their calls, receipts and records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from ferryman.client import answers
+from ferryman.client.request import PAGE_MAX, AnswerPage, ApiRequest, Json, build_path, get, post, read_as, read_page
+
+
+def start_execution(
+    task: str,
+    text: str | None = None,
+    *,
+    labels: Mapping[str, str] | None = None,
+    traceparent: str | None = None,
+    key: str | None = None,
+) -> ApiRequest[answers.ExecutionJson]:
+    """Start an execution, with `text` as its input, `labels` of yours and as part of a trace; it is queued, not awaited."""
+    headers = {"traceparent": traceparent} if traceparent else None
+    body = {**({} if text is None else {"input": text}), **({"labels": dict(labels)} if labels else {})}
+    return post(build_path("tasks", task, "executions"), read_as(answers.ExecutionJson), body, key=key, headers=headers)
+
+
+def list_executions(
+    *,
+    task: str | None = None,
+    status: str | None = None,
+    since: datetime | str | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> ApiRequest[AnswerPage[answers.ListedExecutionJson]]:
+    """Return a page of your executions, newest first: those of one task, in one status, or created since a moment.
+
+    What each was given, its output and its calls are in its own record.
+    """
+    path = build_path("executions") if task is None else build_path("tasks", task, "executions")
+    moment = since.isoformat() if isinstance(since, datetime) else since
+    return get(path, read_page("executions"), status=status, since=moment, limit=limit, cursor=cursor)
+
+
+def get_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
+    """Return one execution."""
+    return get(build_path("executions", execution), read_as(answers.ExecutionJson))
+
+
+def cancel_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
+    """Cancel an execution: nothing further is sent, what is under way ends."""
+    return post(build_path("executions", execution, "cancel"), read_as(answers.ExecutionJson))
+
+
+def list_calls(
+    execution: str, *, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.CallJson]]:
+    """Return a page of the execution's calls, in their order, with their results in full."""
+    return get(build_path("executions", execution, "calls"), read_page("calls"), limit=limit, cursor=cursor)
+
+
+def list_receipts(execution: str, *, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[Json]]:
+    """Return a page of the execution's receipts, in their order."""
+    return get(build_path("executions", execution, "receipts"), read_page("entries"), limit=limit, cursor=cursor)
+
+
+def get_receipt_page(execution: str) -> ApiRequest[Json]:
+    """Return the first receipts of the execution, with the public keys, as one document."""
+    return get(build_path("executions", execution, "receipts"), read_as(Json), limit=PAGE_MAX)
+
+
+def list_receipt_keys() -> ApiRequest[dict[str, str]]:
+    """Return the public keys of receipts, by version, in hex."""
+    return get(build_path("receipt-keys"), lambda document: dict(document["keys"]))
+
+
+def get_record(execution: str) -> ApiRequest[Json]:
+    """Return the full account of an execution."""
+    return get(build_path("executions", execution, "record"), read_as(Json))

@@ -1,0 +1,59 @@
+"""The methods of the client that blocks, one for each route."""
+
+from __future__ import annotations
+
+from ferryman.client.methods import method, pager
+from ferryman.client.routes import account, catalog, credentials, executions, tasks, tools, workspaces
+
+
+class Methods:
+    """What `Client` can do beside sending."""
+
+    create_task = method(tasks.create_task)
+    list_tasks = method(tasks.list_tasks)
+    iterate_tasks = pager(tasks.list_tasks)
+    get_task = method(tasks.get_task)
+    change_task = method(tasks.change_task)
+    delete_task = method(tasks.delete_task)
+    set_credential = method(credentials.set_credential)
+    begin_connection = method(credentials.begin_connection)
+    finish_connection = method(credentials.finish_connection)
+    list_credentials = method(credentials.list_credentials)
+    iterate_credentials = pager(credentials.list_credentials)
+    delete_credential = method(credentials.delete_credential)
+    start_execution = method(executions.start_execution)
+    list_executions = method(executions.list_executions)
+    iterate_executions = pager(executions.list_executions)
+    get_execution = method(executions.get_execution)
+    cancel_execution = method(executions.cancel_execution)
+    list_calls = method(executions.list_calls)
+    iterate_calls = pager(executions.list_calls)
+    list_receipts = method(executions.list_receipts)
+    iterate_receipts = pager(executions.list_receipts)
+    list_receipt_keys = method(executions.list_receipt_keys)
+    get_record = method(executions.get_record)
+    list_custom_tools = method(tools.list_custom_tools)
+    iterate_custom_tools = pager(tools.list_custom_tools)
+    import_tools = method(tools.import_tools)
+    delete_tool = method(tools.delete_tool)
+    delete_cluster = method(tools.delete_cluster)
+    list_integrations = method(catalog.list_integrations)
+    iterate_integrations = pager(catalog.list_integrations)
+    list_tools = method(catalog.list_tools)
+    iterate_tools = pager(catalog.list_tools)
+    list_agents = method(catalog.list_agents)
+    iterate_agents = pager(catalog.list_agents)
+    list_plans = method(catalog.list_plans)
+    iterate_plans = pager(catalog.list_plans)
+    list_models = method(catalog.list_models)
+    iterate_models = pager(catalog.list_models)
+    set_halt = method(account.set_halt)
+    get_ledger = method(account.get_ledger)
+    get_me = method(account.get_me)
+    create_workspace = method(workspaces.create_workspace)
+    list_workspaces = method(workspaces.list_workspaces)
+    iterate_workspaces = pager(workspaces.list_workspaces)
+    get_workspace = method(workspaces.get_workspace)
+    change_workspace = method(workspaces.change_workspace)
+    archive_workspace = method(workspaces.archive_workspace)
+    restore_workspace = method(workspaces.restore_workspace)
