@@ -55,6 +55,7 @@ CALENDAR = {
 """What the stack's operator has added to the catalog."""
 
 NewClient = Callable[[str], Awaitable[AsyncClient]]
+NewKey = Callable[[str], Awaitable[str]]
 
 
 @pytest.fixture(scope="session")
@@ -123,15 +124,25 @@ async def clients(stack: Mapping[str, Any]) -> AsyncIterator[GoogleClients]:
 
 
 @pytest.fixture
-async def new_client(stack: Mapping[str, Any], clients: GoogleClients) -> AsyncIterator[NewClient]:
+def new_key(clients: GoogleClients) -> NewKey:
+    """The own API key of a new owner on a plan."""
+
+    async def new(plan: str) -> str:
+        key, owner, now = keys.generate_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
+        await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
+        await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
+        return key
+
+    return new
+
+
+@pytest.fixture
+async def new_client(stack: Mapping[str, Any], new_key: NewKey) -> AsyncIterator[NewClient]:
     """A client of a new owner on a plan."""
     opened: list[AsyncClient] = []
 
     async def new(plan: str) -> AsyncClient:
-        key, owner, now = keys.generate_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
-        await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
-        await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
-        opened.append(AsyncClient(stack["url"], key))
+        opened.append(AsyncClient(stack["url"], await new_key(plan), workspace=""))
         return opened[-1]
 
     yield new

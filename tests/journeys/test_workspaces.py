@@ -1,0 +1,86 @@
+"""Two workspaces of one owner through the whole stack: what is in one is nowhere in the other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ferryman.client import ApiNotFoundError, AsyncClient
+from ferryman.stack.admin import Admin
+from tests.journeys.conftest import KEY, NewKey, asks, call, says
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """A workspace with a task that was run in it, as its owner sees them."""
+
+    client: AsyncClient
+    workspace: str
+    task: str
+    execution: dict[str, Any]
+
+
+@pytest.fixture
+async def rooms(stack: Mapping[str, Any], admin: Admin, new_key: NewKey) -> AsyncIterator[list[Room]]:
+    """Two workspaces of a new owner; the task of each reads a path of its own."""
+    key = await new_key("pro")
+    async with AsyncExitStack() as opened:
+        owner = await opened.enter_async_context(AsyncClient(stack["url"], key, workspace=""))
+        rooms = []
+        for name in ("north", "south"):
+            workspace = (await owner.create_workspace({"name": name}))["workspace_id"]
+            client = await opened.enter_async_context(AsyncClient(stack["url"], key, workspace=workspace))
+            rooms.append(await furnish(client, admin, workspace))
+        yield rooms
+
+
+async def furnish(client: AsyncClient, admin: Admin, workspace: str) -> Room:
+    """Run a task in a workspace, and return all of it."""
+    await admin.serve_routes("api.github.com", [{"method": "GET", "path": f"/{workspace}", "json": {"only_in": workspace}}])
+    url = f"https://api.github.com/{workspace}"
+    steps = [asks(call("api_call", method="GET", url=url, credential="GITHUB_KEY")), says("Read.", expect=(workspace,))]
+    await admin.set_script(workspace, {"steps": steps})
+    task = {"name": "read", "task_prompt": "Read.", "tools": ["api_call"], "integrations": ["github"]}
+    task_id = (await client.create_task({**task, "model": f"scripted/{workspace}"}))["task_id"]
+    await client.set_credential(task_id, "GITHUB_KEY", {"value": KEY, "service": "github"})
+    return Room(client=client, workspace=workspace, task=task_id, execution=dict(await client.run_task(task_id)))
+
+
+async def test_a_task_runs_in_each_workspace(rooms: list[Room]) -> None:
+    assert [(room.execution["status"], room.execution["output"]) for room in rooms] == [("completed", "Read.")] * 2
+
+
+async def test_the_lists_of_a_workspace_show_what_is_in_it_and_nothing_else(rooms: list[Room]) -> None:
+    for room in rooms:
+        assert [task["task_id"] for task in await room.client.list_tasks()] == [room.task]
+        executions = await room.client.list_executions()
+        assert [execution["execution_id"] for execution in executions] == [room.execution["execution_id"]]
+
+
+async def test_what_is_in_another_workspace_is_refused_as_what_does_not_exist(rooms: list[Room]) -> None:
+    here, there = rooms
+    execution = str(there.execution["execution_id"])
+    ways = [
+        (here.client.get_task, there.task),
+        (here.client.delete_task, there.task),
+        (here.client.start_execution, there.task),
+        (here.client.list_credentials, there.task),
+        (here.client.list_custom_tools, there.task),
+        (here.client.get_execution, execution),
+        (here.client.list_calls, execution),
+        (here.client.list_receipts, execution),
+        (here.client.get_record, execution),
+        (here.client.cancel_execution, execution),
+    ]
+    for method, name in ways:
+        answers = []
+        for tried in (name, f"{name[:-4]}0000"):
+            with pytest.raises(ApiNotFoundError) as refused:
+                await method(tried)
+            answers.append((refused.value.status, refused.value.detail, refused.value.errors))
+        assert answers[0] == answers[1], method.__name__
+    assert (await there.client.get_task(there.task))["enabled"]
