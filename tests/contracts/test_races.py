@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX
-from ferryman.domain.credits.balance import InsufficientCreditsError
+from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.halt import BY_OWNER
 from ferryman.domain.executions.occupancy import TooManyQueuedError

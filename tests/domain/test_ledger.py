@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.credits.ledger import (
     LedgerEntry,
-    format_credits,
     name_account,
     record_release,
     record_reservation,

@@ -15,6 +15,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.owners.cap import Cap, CapKind
 from ferryman.domain.records import document
 from ferryman.domain.records.record import Record
 from tests.builders import (
@@ -144,9 +145,11 @@ def test_a_setup_whose_model_takes_no_temperature_has_null() -> None:
 
 
 def test_a_policy_and_a_turn_are_written_with_all_their_fields() -> None:
-    policy = document.serialize(build_policy(declared={"look": "f"}, credits_per_month=Decimal("7.10")))
+    policy = document.serialize(
+        build_policy(declared={"look": "f"}, caps=(Cap(kind=CapKind.TASK, id="t", credits=Decimal("7.10")),))
+    )
     assert (policy["owner"], policy["plan"]["credits_per_month"], policy["tools"]) == ("o", "55000", [])
-    assert (policy["declared"], policy["credits_per_month"]) == ({"look": "f"}, "7.1")
+    assert (policy["declared"], policy["caps"]) == ({"look": "f"}, [{"kind": "task", "id": "t", "credits": "7.1"}])
     step = document.serialize(STEPS[0])
     assert (step["number"], step["credits"], step["content"]) == (1, "1", [{"type": "text", "text": "hm"}])
 

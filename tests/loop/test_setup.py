@@ -13,6 +13,7 @@ from ferryman.catalog.tools import TOOLS
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import ExecutionSetup, Status
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
+from ferryman.domain.owners.cap import Cap, CapKind
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tools.declared import DeclaredTool, build_cluster
 from ferryman.inmemory.clock import START
@@ -55,7 +56,7 @@ async def test_the_policy_has_everything_that_the_execution_may_use(stage):
         webhook_urls=("https://hooks.test/x",),
         webhook_match="url",
         credentials=("A_KEY", "B_KEY"),
-        credits_per_month=Decimal(200),
+        caps=(Cap(kind=CapKind.TASK, id="t", credits=Decimal(200)),),
         headers=collect_service_headers([coingecko]),
     )
 

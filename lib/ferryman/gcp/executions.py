@@ -11,7 +11,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.copies import replace
-from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
+from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
@@ -144,9 +144,8 @@ class FirestoreExecutions(FirestoreRequests):
         places, reserve = self._places, opening.max_credits
         expiry = self._retention.expire_below(execution, now)
         rules.check_fence(await self._read(transaction, execution.id), execution, now)
-        owner, task = await self._read_balances(transaction, execution, now)
-        for balance in reserve_credits(execution.policy, reserve, owner=owner, task=task):
-            transaction.set(places.locate_balance(balance.id), documents.write(balance))
+        balance = reserve_credits(await self._read_balance(transaction, execution, now), execution, reserve)
+        transaction.set(places.locate_balance(balance.id), documents.write(balance))
         self._create_entry(transaction, entry)
         self._update(transaction, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
         self._create(transaction, turns.place_step(places, execution.id, 0, opening, receipts, expiry))
@@ -270,9 +269,9 @@ class FirestoreExecutions(FirestoreRequests):
         if current.cancel_requested and not execution.cancel_requested:
             return False
         if ending.entry is not None:
-            for balance in await self._read_balances(transaction, execution, now):
-                settled = balance.settle(reserved=current.credits_reserved, used=execution.credits_used)
-                transaction.set(self._places.locate_balance(balance.id), documents.write(settled))
+            balance = await self._read_balance(transaction, execution, now)
+            settled = settle_credits(balance, current, reserved=current.credits_reserved, used=execution.credits_used)
+            transaction.set(self._places.locate_balance(balance.id), documents.write(settled))
             self._create_entry(transaction, ending.entry)
         ended = ending.apply(execution, now=now)
         self._update(transaction, ended, rules.ENDING_FIELDS, self._retention.expire(current.retention_days, now))
@@ -363,15 +362,8 @@ class FirestoreExecutions(FirestoreRequests):
             raise NotAdmittedError(execution.id)
         return current
 
-    async def _read_balances(
-        self, transaction: Transaction, execution: Execution, now: datetime
-    ) -> tuple[CreditBalance, CreditBalance]:
-        """Return the balances of owner and task, in the month of `now`."""
-        names = (name_owner_balance(execution.owner), name_task_balance(execution.task))
-        references = [self._places.locate_balance(name) for name in names]
-        snapshots = await read_together(self._client, references, transaction)
-        owner, task = (
-            (documents.read_or_none(CreditBalance, snapshots[reference.path]) or CreditBalance(id=name)).at(now)
-            for name, reference in zip(names, references, strict=True)
-        )
-        return owner, task
+    async def _read_balance(self, transaction: Transaction, execution: Execution, now: datetime) -> CreditBalance:
+        """Return the owner's balance in the month of `now`."""
+        name = name_owner_balance(execution.owner)
+        snapshot = await self._places.locate_balance(name).get(transaction=transaction)
+        return (documents.read_or_none(CreditBalance, snapshot) or CreditBalance(id=name)).at(now)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.copies import replace
-from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
+from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Lease, Step
@@ -84,9 +84,8 @@ class MemoryExecutions(MemoryRequests):
     ) -> None:
         current, _ = self._check_fence(execution, now)
         reserve = opening.max_credits
-        owner, task = (self._read_balance(name, now) for name in _name_balances(execution))
-        for balance in reserve_credits(execution.policy, reserve, owner=owner, task=task):
-            self._memory.balances[balance.id] = balance
+        balance = reserve_credits(self._read_balance(execution, now), execution, reserve)
+        self._memory.balances[balance.id] = balance
         self._memory.entries[entry.id] = entry
         self._add_receipts(execution.id, receipts)
         self._update(current, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
@@ -165,10 +164,9 @@ class MemoryExecutions(MemoryRequests):
         self._add_receipts(execution.id, ending.receipts)
         if ending.entry is not None:
             self._memory.entries[ending.entry.id] = ending.entry
-            for name in _name_balances(execution):
-                balance = self._read_balance(name, now)
-                settled = balance.settle(reserved=current.credits_reserved, used=execution.credits_used)
-                self._memory.balances[name] = settled
+            balance = self._read_balance(execution, now)
+            settled = settle_credits(balance, current, reserved=current.credits_reserved, used=execution.credits_used)
+            self._memory.balances[balance.id] = settled
         self._free_slot(execution)
         self._update(current, ending.apply(execution, now=now), rules.ENDING_FIELDS)
         return True
@@ -235,7 +233,8 @@ class MemoryExecutions(MemoryRequests):
         current = self._memory.executions[execution.id]
         return current, rules.check_fence(current, execution, now)
 
-    def _read_balance(self, name: str, now: datetime) -> CreditBalance:
+    def _read_balance(self, execution: Execution, now: datetime) -> CreditBalance:
+        name = name_owner_balance(execution.owner)
         return self._memory.balances.get(name, CreditBalance(id=name)).at(now)
 
     async def _check_switches(self, execution: Execution) -> None:
@@ -245,7 +244,3 @@ class MemoryExecutions(MemoryRequests):
         task = self._memory.tasks.get(execution.task)
         if task is None or not task.enabled:
             raise TaskDisabledError(DISABLED)
-
-
-def _name_balances(execution: Execution) -> tuple[str, str]:
-    return name_owner_balance(execution.owner), name_task_balance(execution.task)

@@ -10,7 +10,8 @@ from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.copies import replace
 from ferryman.domain.credits import ledger
-from ferryman.domain.credits.ledger import LedgerEntry, format_credits
+from ferryman.domain.credits.amount import format_credits
+from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ModelTrouble
 from ferryman.domain.executions.message import Reply
 from ferryman.loop.dependencies import LoopDependencies, TokenPrice

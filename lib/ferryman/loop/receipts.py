@@ -9,7 +9,8 @@ from typing import Any
 from ferryman.catalog.tools import find_tool, get_fee
 from ferryman.domain.calls.call import Ticket, is_outcome_unknown
 from ferryman.domain.copies import replace
-from ferryman.domain.credits.ledger import LedgerEntry, format_credits
+from ferryman.domain.credits.amount import format_credits
+from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.receipts import receipt
 from ferryman.domain.receipts.receipt import Fact, Receipt, ReceiptKind

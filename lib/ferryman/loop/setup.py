@@ -12,7 +12,8 @@ from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.credits import ledger
-from ferryman.domain.credits.balance import InsufficientCreditsError
+from ferryman.domain.credits.caps import collect_caps
+from ferryman.domain.credits.shortage import InsufficientCreditsError, TooManyPartsError
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
 from ferryman.domain.records.event import STARTED
@@ -76,7 +77,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         webhook_match=task.webhook_match,
         credentials=tuple(sorted(credential.label.name for credential in sealed)),
         former=any(select_current(stored.values, deps.clock.now()) for stored in former),
-        credits_per_month=task.max_credits_month,
+        caps=collect_caps(task),
         declared=offer.fingerprints,
         headers=collect_service_headers(approved),
     )
@@ -91,7 +92,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     opened = money.reserve_first_call(opened, opening)
     try:
         await deps.executions.open(opened, opening, entry=entry, receipts=signed, now=now)
-    except InsufficientCreditsError as error:
+    except (InsufficientCreditsError, TooManyPartsError) as error:
         raise StartRejectedError(str(error)) from None
     return replace(opened, credits_reserved=reserve), opening
 

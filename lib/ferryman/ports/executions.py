@@ -117,9 +117,9 @@ class Executions(Requests, Protocol):
         receipts: tuple[Receipt, ...] = (),
         now: datetime,
     ) -> None:
-        """Store policy and step 0, and reserve the first model call, and the setup's credits on the balances of owner and task.
+        """Store policy and step 0, and reserve the first model call, and the setup's credits on the balance of its owner.
 
-        Raise `InsufficientCreditsError`, with nothing stored, where a balance does not cover them.
+        Raise `InsufficientCreditsError`, with nothing stored, where a cap of the policy leaves less.
         """
 
     async def check(self, execution: Execution, *, now: datetime) -> Execution:

@@ -12,7 +12,7 @@ from ferryman import verify_receipts
 from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
-from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
+from ferryman.domain.credits.balance import CreditBalance, Part, list_parts, name_owner_balance
 from ferryman.domain.credits.ledger import FEES, TOKENS, LedgerEntry, name_account, sum_accounts
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.usage import Usage
@@ -53,7 +53,7 @@ class Record:
     entries: Sequence[LedgerEntry]
     opening: ExecutionSetup | None
     receipts: Sequence[Receipt]
-    balances: Sequence[CreditBalance]
+    balance: CreditBalance
     effects: Sequence[Effect]
     model_calls: Sequence[ModelCall]
     preferences: Mapping[str, Sequence[str]]
@@ -212,9 +212,10 @@ def _ledger(record: Record) -> list[str]:
         )
     if totals.get(TOKENS, NOTHING) + totals.get(FEES, NOTHING) != ended.credits_used:
         findings.append("ledger: tokens and fees are not what was used")
-    wrong = (
-        balance
-        for balance in record.balances
-        if (balance.credits_used, balance.credits_reserved) != (ended.credits_used, NOTHING)
-    )
-    return findings + [f"balance: {item.id} has used {item.credits_used} and holds {item.credits_reserved}" for item in wrong]
+    balance = record.balance
+    counts = {"owner": balance, **{name: balance.parts.get(name, Part()) for name in list_parts(ended)}}
+    return findings + [
+        f"balance: {name} has used {count.credits_used} and {count.credits_reserved} are reserved"
+        for name, count in counts.items()
+        if (count.credits_used, count.credits_reserved) != (ended.credits_used, NOTHING)
+    ]

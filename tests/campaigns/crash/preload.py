@@ -29,7 +29,7 @@ class SharedProcess:
 def warm_up() -> None:
     """Execute one run in memory, and convert all that it stored to documents and back."""
     record = asyncio.run(SimulatedRun(scenario=SCENARIOS[0], ports=memory_ports(Memory())).perform())
-    stored = (record.execution, record.opening, *record.steps, *record.tickets, *record.entries, *record.balances)
+    stored = (record.execution, record.opening, *record.steps, *record.tickets, *record.entries, record.balance)
     for value in stored:
         documents.read(type(value), documents.write(value))
     server._child = SharedProcess()  # type: ignore[assignment]

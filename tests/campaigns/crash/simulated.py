@@ -245,7 +245,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         entries=await ports.ledger.of_execution("e"),
         opening=await ports.executions.opening("e"),
         receipts=await ports.executions.receipts("e"),
-        balances=[await ports.ledger.balance(name) for name in ("owner:o", "task:t")],
+        balance=await ports.ledger.balance("owner:o"),
         effects=[Effect(**line) for line in tally.list_lines("effect")],
         preferences={kind: document["preferences"] for kind, document in stored_documents.items() if document is not None},
         model_calls=[ModelCall(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.list_lines("asked")],

@@ -20,7 +20,7 @@ import grpc
 
 from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 from ferryman.domain.calls.call import Ticket
-from ferryman.domain.credits.balance import name_owner_balance, name_task_balance
+from ferryman.domain.credits.balance import CreditBalance, Part, list_parts, name_owner_balance
 from ferryman.domain.credits.ledger import name_account, sum_accounts
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.message import Block
@@ -137,12 +137,18 @@ class Soak:
             raise Killed
 
     async def _caps(self) -> None:
-        limits = {name_owner_balance(f"o{number}"): self.month for number in range(self.owners)}
-        limits |= {name_task_balance(f"t{number}"): self.task_month for number in range(self.tasks)}
-        name = self.chance.choice(list(limits))
-        balance = await self.ports.ledger.balance(name)
-        if balance.credits_used + balance.credits_reserved > limits[name]:
-            self.findings.append(f"{name} used {balance.credits_used} and holds {balance.credits_reserved} of {limits[name]}")
+        owner = self.chance.randrange(self.owners)
+        for name, (count, limit) in self._count(
+            owner, await self.ports.ledger.balance(name_owner_balance(f"o{owner}"))
+        ).items():
+            if count.credits_used + count.credits_reserved > limit:
+                self.findings.append(f"{name} used {count.credits_used} and {count.credits_reserved} are reserved of {limit}")
+
+    def _count(self, owner: int, balance: CreditBalance) -> dict[str, tuple[CreditBalance | Part, Decimal]]:
+        """Return what is counted for an owner and for each task of the owner, by name, with the limit of each."""
+        tasks = [f"task:t{number}" for number in range(self.tasks) if number % self.owners == owner]
+        parts = {name: (balance.parts.get(name, Part()), self.task_month) for name in tasks}
+        return {balance.id: (balance, self.month), **parts}
 
     async def _books(self, ended: Sequence[Execution]) -> list[str]:
         findings = [f"{item.id} is {item.status}" for item in ended if not item.status.terminal]
@@ -150,7 +156,8 @@ class Soak:
         owed: Counter[str] = Counter()
         for value in ended:
             owed[name_owner_balance(value.owner)] += value.credits_used
-            owed[name_task_balance(value.task)] += value.credits_used
+            for part in list_parts(value):
+                owed[part] += value.credits_used
         for number in range(self.owners):
             name = name_owner_balance(f"o{number}")
             entries = await self.ports.ledger.of_owner(f"o{number}", since=START, until=START + timedelta(days=9))
@@ -164,14 +171,18 @@ class Soak:
                 for element in ended
                 if totals.get(name_account(element))
             ]
-        limits = {name_owner_balance(f"o{n}"): self.month for n in range(self.owners)}
-        limits |= {name_task_balance(f"t{n}"): self.task_month for n in range(self.tasks)}
-        for name, limit in limits.items():
-            balance = await self.ports.ledger.balance(name)
-            if (balance.credits_used, balance.credits_reserved) != (owed[name], NOTHING) or balance.credits_used > limit:
-                findings.append(
-                    f"{name} says {balance.credits_used} and {balance.credits_reserved} held, of {owed[name]} and {limit}"
-                )
+        for number in range(self.owners):
+            balance = await self.ports.ledger.balance(name_owner_balance(f"o{number}"))
+            for name, (count, limit) in self._count(number, balance).items():
+                if (count.credits_used, count.credits_reserved) != (owed[name], NOTHING) or count.credits_used > limit:
+                    findings.append(
+                        f"{name} says {count.credits_used} and {count.credits_reserved} reserved, of {owed[name]} and {limit}"
+                    )
+            findings += [
+                f"{name} has used {part.credits_used} of {owed[name]}"
+                for name, part in balance.parts.items()
+                if part.credits_used != owed[name]
+            ]
         return findings
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.credits.balance import CreditBalance
-from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
 from tests.campaigns.crash.fixtures import Ports
@@ -54,7 +54,7 @@ async def test_no_cap_is_exceeded_and_the_books_are_right(
 async def test_under_tight_caps_some_executions_are_refused_and_some_complete() -> None:
     run = soak(memory_ports(Memory()), month=Decimal(240), task_month=Decimal(200), most=Decimal(20))
     ended = await run.run(64)
-    refused = [item for item in ended if "are not left this month" in (item.error or "")]
+    refused = [item for item in ended if "credits do not fit" in (item.error or "")]
     assert run.deaths
     assert refused
     assert {entry.status for entry in ended if entry not in refused} == {Status.COMPLETED}
@@ -63,15 +63,10 @@ async def test_under_tight_caps_some_executions_are_refused_and_some_complete() 
 class GenerousExecutions(MemoryExecutions):
     """Reserves whatever is asked for."""
 
-    def _read_balance(self, name: str, now: object) -> CreditBalance:
-        class Bottomless(CreditBalance):
-            def reserve(self, amount: Decimal, *, limit: Decimal, whose: str) -> CreditBalance:
-                return super().reserve(amount, limit=Decimal(10**9), whose=whose)
-
-        balance = self._memory.balances.get(name, CreditBalance(id=name))
-        return Bottomless(
-            id=name, month="2026-11", credits_used=balance.credits_used, credits_reserved=balance.credits_reserved
-        )
+    async def open(self, execution: Execution, opening: ExecutionSetup, **named: Any) -> None:
+        assert execution.policy is not None
+        plan = replace(execution.policy.plan, credits_per_month=Decimal(10**9))
+        await super().open(replace(execution, policy=replace(execution.policy, plan=plan, caps=())), opening, **named)
 
 
 async def test_a_cap_that_is_not_kept_is_found() -> None:

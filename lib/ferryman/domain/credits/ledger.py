@@ -82,11 +82,6 @@ def sum_accounts(entries: Iterable[LedgerEntry]) -> Mapping[str, Decimal]:
     return sums
 
 
-def format_credits(amount: Decimal) -> str:
-    """Return an amount of credits in digits, without an exponent or trailing zeros."""
-    return f"{amount.normalize():f}"
-
-
 def name_account(execution: Execution) -> str:
     """Return the name of an execution's account."""
     return f"execution:{execution.id}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.http.host import is_covered
+from ferryman.domain.owners.cap import Cap
 from ferryman.domain.owners.plan import Plan
 
 
@@ -23,9 +23,9 @@ class ServiceHeaders:
 class ExecutionPolicy:
     """Task x plan x integrations. `domains` are the approved host patterns, in the order of the task's integrations.
 
-    `credits_per_month` is the task's own limit, below the plan's. `declared` are the fingerprints of the declared tools by
-    name: a tool that was changed since is another tool. `former` tells that credentials of the task were replaced or deleted
-    within the last day. `headers` are those of its integrations' services.
+    `caps` are those of its workspace, agent, person and task as they were then, beside that of the plan. `declared` are the
+    fingerprints of the declared tools by name: a tool that was changed since is another tool. `former` tells that credentials
+    of the task were replaced or deleted within the last day. `headers` are those of its integrations' services.
     """
 
     owner: str
@@ -39,7 +39,7 @@ class ExecutionPolicy:
     webhook_match: str = "host"
     credentials: tuple[str, ...] = ()
     former: bool = False
-    credits_per_month: Decimal | None = None
+    caps: tuple[Cap, ...] = ()
     declared: Mapping[str, str] = field(default_factory=dict)
     headers: tuple[ServiceHeaders, ...] = ()
 

@@ -17,7 +17,8 @@ from types import NoneType
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
-from ferryman.domain.credits.ledger import LedgerEntry, format_credits, sort_entries
+from ferryman.domain.credits.amount import format_credits
+from ferryman.domain.credits.ledger import LedgerEntry, sort_entries
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.records.event import Event

@@ -10,7 +10,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
 from ferryman.domain.calls.sub_calls import walk_calls
-from ferryman.domain.credits.ledger import format_credits
+from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.executions.execution import Execution, Step
 from ferryman.domain.executions.message import join_text, join_thinking
 

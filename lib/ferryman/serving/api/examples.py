@@ -129,7 +129,7 @@ def build_answers() -> Mapping[str, BaseModel]:
     keys = {"1": "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"}
     plan = PlanResponse.model_validate(PRO)
     policy = {
-        **{"owner": "ann", "task": TASK, "plan": plan, "webhook": False, "former": False, "credits_per_month": None},
+        **{"owner": "ann", "task": TASK, "plan": plan, "webhook": False, "former": False, "caps": []},
         **select(stored, "tools", "integrations", "webhook_urls", "webhook_match"),
         **{"domains": ["api.coingecko.com"], "credentials": ["COINGECKO_API_KEY"], "declared": {}, "headers": []},
     }

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.records import document
 from ferryman.domain.records.record import Record
 from ferryman.serving.api.shapes import call, execution
@@ -39,6 +40,15 @@ class ServiceHeadersResponse(ResponseShape):
     names: tuple[str, ...]
 
 
+class CapResponse(ResponseShape):
+    """The most credits that what `kind` and `id` name may use in a month (UTC); a person's `id` is that of the workspace, a
+    slash, and the person's."""
+
+    kind: CapKind
+    id: str
+    credits: Credits
+
+
 class PolicyResponse(ResponseShape):
     """What the execution was allowed to do, frozen when it began.
 
@@ -56,7 +66,7 @@ class PolicyResponse(ResponseShape):
     webhook_match: str
     credentials: tuple[str, ...]
     former: bool
-    credits_per_month: Credits | None
+    caps: tuple[CapResponse, ...]
     declared: dict[str, str]
     headers: tuple[ServiceHeadersResponse, ...]
 

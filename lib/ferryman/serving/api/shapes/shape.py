@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
-from ferryman.domain.credits.ledger import format_credits
+from ferryman.domain.credits.amount import format_credits
 
 
 def select(source: object, *names: str) -> dict[str, Any]:

@@ -1,0 +1,44 @@
+"""Caps: how many credits of its owner's month a workspace, an agent, a person, a task or a conversation may use at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+
+class CapKind(StrEnum):
+    """What a cap limits, from the outermost to the innermost."""
+
+    OWNER = "owner"
+    """Everything of the owner: the plan's own limit."""
+    WORKSPACE = "workspace"
+    AGENT = "agent"
+    PERSON = "person"
+    """The executions that a person started in one workspace."""
+    TASK = "task"
+    CONVERSATION = "conversation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap:
+    """At most `credits` in a month (UTC) by what `kind` and `id` name; a person's `id` is that of `name_person_part`."""
+
+    kind: CapKind
+    id: str
+    credits: Decimal
+
+    @property
+    def part(self) -> str:
+        """The part of the owner's balance that is counted against it."""
+        return name_part(self.kind, self.id)
+
+
+def name_part(kind: CapKind, name: str) -> str:
+    """Return the name of what is counted for one thing: no thing of another kind has it."""
+    return f"{kind}:{name}"
+
+
+def name_person_part(workspace: str, person: str) -> str:
+    """Return the id of a person in a workspace, under which the person's executions there are counted and capped."""
+    return f"{workspace}/{person}"  # no id has a slash
