@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from ferryman.domain.credits import ledger
-from ferryman.domain.credits.balance import CreditBalance, Part, list_parts
+from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_parts
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions.execution import Execution, Lease, Status
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -46,7 +46,7 @@ async def test_opening_keeps_the_policy_and_reserves_the_credits(stores: Stores)
     execution = await open_execution(stores)
     assert await read_execution(stores) == execution
     assert await stores.executions.opening("exec_1") == OPENING
-    reserved = Part(credits_reserved=Decimal(100))
+    reserved = CreditPart(credits_reserved=Decimal(100))
     assert await stores.ledger.balance("owner:ann") == CreditBalance(
         id="owner:ann", month="2026-11", credits_reserved=Decimal(100), parts=dict.fromkeys(list_parts(execution), reserved)
     )
@@ -77,7 +77,7 @@ async def test_a_new_month_starts_with_nothing_used_and_what_runs_still_reserved
     await start(stores, "exec_3", now=NOW + timedelta(days=30))
     balance = await stores.ledger.balance("owner:ann")
     assert (balance.month, balance.credits_used, balance.credits_reserved) == ("2026-12", 0, Decimal(200))
-    assert set(balance.parts.values()) == {Part(credits_reserved=Decimal(200))}
+    assert set(balance.parts.values()) == {CreditPart(credits_reserved=Decimal(200))}
 
 
 def limit(kind: CapKind, month: Decimal) -> ExecutionPolicy:
@@ -145,7 +145,7 @@ async def test_the_end_is_recorded_and_the_reservation_settled(stores: Stores) -
     assert await read_execution(stores) == replace(
         execution, status=Status.COMPLETED, output="done", completed_at=LATER, lease=None
     )
-    used = Part(credits_used=Decimal("0.125"))
+    used = CreditPart(credits_used=Decimal("0.125"))
     assert await stores.ledger.balance("owner:ann") == CreditBalance(
         id="owner:ann", month="2026-11", credits_used=Decimal("0.125"), parts=dict.fromkeys(list_parts(execution), used)
     )

@@ -11,7 +11,7 @@ import pytest
 from ferryman.domain.credits import balance as balances
 from ferryman.domain.credits.balance import (
     CreditBalance,
-    Part,
+    CreditPart,
     get_month,
     list_parts,
     name_owner_balance,
@@ -22,14 +22,14 @@ from ferryman.domain.credits.shortage import TooManyPartsError
 from ferryman.domain.owners.cap import Cap, CapKind
 from tests.builders import START, build_execution, build_policy
 
-HELD = Part(credits_used=Decimal("7.5"), credits_reserved=Decimal(2))
-SPENT = Part(credits_used=Decimal(1))
+RESERVED = CreditPart(credits_used=Decimal("7.5"), credits_reserved=Decimal(2))
+SPENT = CreditPart(credits_used=Decimal(1))
 BALANCE = CreditBalance(
     id="owner:o",
     month="2026-11",
     credits_used=Decimal("8.5"),
     credits_reserved=Decimal(2),
-    parts={"workspace:w": HELD, "workspace:x": SPENT},
+    parts={"workspace:w": RESERVED, "workspace:x": SPENT},
 )
 EXECUTION = build_execution(workspace="w", agent="a", person="p", policy=build_policy())
 
@@ -56,7 +56,7 @@ def test_a_new_month_begins_with_nothing_used_and_what_is_reserved_stays() -> No
         id="owner:o",
         month="2026-12",
         credits_reserved=Decimal(2),
-        parts={"workspace:w": Part(credits_reserved=Decimal(2))},
+        parts={"workspace:w": CreditPart(credits_reserved=Decimal(2))},
     )
     assert BALANCE.at(START + timedelta(days=10)) == december
 
@@ -82,25 +82,25 @@ def test_a_conversation_is_counted_where_its_cap_holds_for_the_execution() -> No
 def test_what_is_reserved_is_counted_in_all_and_in_each_part() -> None:
     after = reserve_credits(BALANCE, EXECUTION, Decimal("0.5"))
     assert (after.credits_used, after.credits_reserved) == (Decimal("8.5"), Decimal("2.5"))
-    half = Part(credits_reserved=Decimal("0.5"))
+    half = CreditPart(credits_reserved=Decimal("0.5"))
     assert after.parts == {
-        "workspace:w": Part(credits_used=Decimal("7.5"), credits_reserved=Decimal("2.5")),
+        "workspace:w": CreditPart(credits_used=Decimal("7.5"), credits_reserved=Decimal("2.5")),
         "workspace:x": SPENT,
         **dict.fromkeys(("agent:a", "task:t", "person:w/p"), half),
     }
 
 
 def test_a_settled_execution_returns_its_reservation_and_leaves_what_it_used() -> None:
-    held = reserve_credits(CreditBalance(id="owner:o", month="2026-11"), EXECUTION, Decimal(2))
-    after = settle_credits(held, EXECUTION, reserved=Decimal(2), used=Decimal("1.5"))
-    used = Part(credits_used=Decimal("1.5"))
+    reserved = reserve_credits(CreditBalance(id="owner:o", month="2026-11"), EXECUTION, Decimal(2))
+    after = settle_credits(reserved, EXECUTION, reserved=Decimal(2), used=Decimal("1.5"))
+    used = CreditPart(credits_used=Decimal("1.5"))
     assert (after.credits_used, after.credits_reserved) == (Decimal("1.5"), Decimal(0))
     assert after.parts == dict.fromkeys(("workspace:w", "agent:a", "task:t", "person:w/p"), used)
 
 
 def test_a_part_of_an_execution_that_used_nothing_is_not_kept() -> None:
-    held = reserve_credits(CreditBalance(id="owner:o"), EXECUTION, Decimal(2))
-    assert settle_credits(held, EXECUTION, reserved=Decimal(2), used=Decimal(0)) == CreditBalance(id="owner:o")
+    reserved = reserve_credits(CreditBalance(id="owner:o"), EXECUTION, Decimal(2))
+    assert settle_credits(reserved, EXECUTION, reserved=Decimal(2), used=Decimal(0)) == CreditBalance(id="owner:o")
 
 
 def test_no_more_than_everything_reserved_is_returned() -> None:
@@ -115,7 +115,7 @@ def test_above_the_most_parts_those_of_the_smallest_use_without_a_cap_are_forgot
     assert set(after.parts) == {"task:capped", "workspace:w", "workspace:x", "agent:a", "task:t", "person:w/p"}
 
 
-def test_where_every_part_has_a_cap_or_a_reservation_no_more_is_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_every_part_has_a_cap_or_a_reservation_nothing_is_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(balances, "PARTS_MAX", 3)
     with pytest.raises(TooManyPartsError, match=r"^3 workspaces, agents, people and tasks with a cap"):
         reserve_credits(BALANCE, EXECUTION, Decimal(1))

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.credits.balance import CreditBalance, Part, list_caps, reserve_credits
+from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_caps, reserve_credits
 from ferryman.domain.credits.caps import collect_caps
 from ferryman.domain.credits.shortage import InsufficientCreditsError, name_next_month
 from ferryman.domain.owners.cap import Cap, CapKind
@@ -30,7 +30,7 @@ KINDS = {cap.kind: cap for cap in CAPS}
 
 def count(kind: CapKind, used: str, reserved: str = "0") -> CreditBalance:
     """Return the balance of an owner in which the part that the cap of this kind limits has used and reserved so much."""
-    part = Part(credits_used=Decimal(used), credits_reserved=Decimal(reserved))
+    part = CreditPart(credits_used=Decimal(used), credits_reserved=Decimal(reserved))
     return replace(
         EMPTY, credits_used=part.credits_used, credits_reserved=part.credits_reserved, parts={KINDS[kind].part: part}
     )
@@ -90,9 +90,9 @@ def test_a_task_that_reserves_more_than_a_whole_month_is_told_that_waiting_is_in
 
 
 def test_the_message_of_the_plan_tells_nothing_of_the_owner_s_other_workspaces() -> None:
-    others = Part(credits_used=Decimal(54_000))
+    others = CreditPart(credits_used=Decimal(54_000))
     balance = replace(
-        EMPTY, credits_used=Decimal(54_990), parts={"workspace:x": others, "workspace:w": Part(credits_used=Decimal(40))}
+        EMPTY, credits_used=Decimal(54_990), parts={"workspace:x": others, "workspace:w": CreditPart(credits_used=Decimal(40))}
     )
     assert refuse(balance, "11") == (
         "11 credits do not fit: plan pro allows 55000 credits a month over all workspaces, of which 40 are used and 0 "

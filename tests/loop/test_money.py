@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credits import ledger
-from ferryman.domain.credits.balance import Part
+from ferryman.domain.credits.balance import CreditPart
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -29,7 +29,7 @@ def settled(stage) -> Decimal:
     assert accounts["execution:e"] == 0
     used = stage.execution.credits_used
     balance = stage.memory.balances["owner:o"]
-    for counted in (balance, balance.parts.get("task:t", Part())):
+    for counted in (balance, balance.parts.get("task:t", CreditPart())):
         assert (counted.credits_used, counted.credits_reserved) == (used, 0)
     assert accounts["owner:o"] == -used
     return used

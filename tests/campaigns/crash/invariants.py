@@ -12,7 +12,7 @@ from ferryman import verify_receipts
 from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
-from ferryman.domain.credits.balance import CreditBalance, Part, list_parts, name_owner_balance
+from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_parts, name_owner_balance
 from ferryman.domain.credits.ledger import FEES, TOKENS, LedgerEntry, name_account, sum_accounts
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.usage import Usage
@@ -213,7 +213,7 @@ def _ledger(record: Record) -> list[str]:
     if totals.get(TOKENS, NOTHING) + totals.get(FEES, NOTHING) != ended.credits_used:
         findings.append("ledger: tokens and fees are not what was used")
     balance = record.balance
-    counts = {"owner": balance, **{name: balance.parts.get(name, Part()) for name in list_parts(ended)}}
+    counts = {"owner": balance, **{name: balance.parts.get(name, CreditPart()) for name in list_parts(ended)}}
     return findings + [
         f"balance: {name} has used {count.credits_used} and {count.credits_reserved} are reserved"
         for name, count in counts.items()

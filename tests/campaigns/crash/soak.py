@@ -20,7 +20,7 @@ import grpc
 
 from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 from ferryman.domain.calls.call import Ticket
-from ferryman.domain.credits.balance import CreditBalance, Part, list_parts, name_owner_balance
+from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_parts, name_owner_balance
 from ferryman.domain.credits.ledger import name_account, sum_accounts
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.message import Block
@@ -144,10 +144,10 @@ class Soak:
             if count.credits_used + count.credits_reserved > limit:
                 self.findings.append(f"{name} used {count.credits_used} and {count.credits_reserved} are reserved of {limit}")
 
-    def _count(self, owner: int, balance: CreditBalance) -> dict[str, tuple[CreditBalance | Part, Decimal]]:
+    def _count(self, owner: int, balance: CreditBalance) -> dict[str, tuple[CreditBalance | CreditPart, Decimal]]:
         """Return what is counted for an owner and for each task of the owner, by name, with the limit of each."""
         tasks = [f"task:t{number}" for number in range(self.tasks) if number % self.owners == owner]
-        parts = {name: (balance.parts.get(name, Part()), self.task_month) for name in tasks}
+        parts = {name: (balance.parts.get(name, CreditPart()), self.task_month) for name in tasks}
         return {balance.id: (balance, self.month), **parts}
 
     async def _books(self, ended: Sequence[Execution]) -> list[str]:

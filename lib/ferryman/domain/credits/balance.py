@@ -25,7 +25,7 @@ PARTS_MAX = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class CreditPart:
     """What one workspace, agent, person, task or conversation has used in the month, and what is reserved for it.
 
     `is_capped` tells that an execution of the month had a cap on it.
@@ -47,7 +47,7 @@ class CreditBalance:
     month: str = ""
     credits_used: Decimal = NOTHING
     credits_reserved: Decimal = NOTHING
-    parts: Mapping[str, Part] = field(default_factory=dict)
+    parts: Mapping[str, CreditPart] = field(default_factory=dict)
 
     def at(self, now: datetime) -> CreditBalance:
         """Return the balance in the month of `now`, or in its own where that is later; a new month begins with nothing used.
@@ -61,11 +61,11 @@ class CreditBalance:
         parts = {name: replace(part, credits_used=NOTHING) for name, part in self.parts.items() if part.credits_reserved}
         return replace(self, month=month, credits_used=NOTHING, parts=parts)
 
-    def get_part(self, cap: Cap) -> Part:
+    def get_part(self, cap: Cap) -> CreditPart:
         """Return what is counted against `cap`: all of the balance for the owner's."""
         if cap.kind is CapKind.OWNER:
-            return Part(credits_used=self.credits_used, credits_reserved=self.credits_reserved)
-        return self.parts.get(cap.part, Part())
+            return CreditPart(credits_used=self.credits_used, credits_reserved=self.credits_reserved)
+        return self.parts.get(cap.part, CreditPart())
 
 
 def reserve_credits(balance: CreditBalance, execution: Execution, amount: Decimal) -> CreditBalance:
@@ -77,22 +77,23 @@ def reserve_credits(balance: CreditBalance, execution: Execution, amount: Decima
     for cap in caps:
         part = balance.get_part(cap)
         if part.credits_used + part.credits_reserved + amount > cap.credits:
-            # of the owner's other workspaces it tells nothing
-            workspace = balance.parts.get(name_part(CapKind.WORKSPACE, execution.workspace), Part())
-            shown = workspace if cap.kind is CapKind.OWNER else part
+            # it tells nothing of the other workspaces
+            workspace = balance.parts.get(name_part(CapKind.WORKSPACE, execution.workspace), CreditPart())
+            counts = workspace if cap.kind is CapKind.OWNER else part
             raise InsufficientCreditsError(
                 Shortage(
                     cap=cap,
                     amount=amount,
-                    credits_used=shown.credits_used,
-                    credits_reserved=shown.credits_reserved,
+                    credits_used=counts.credits_used,
+                    credits_reserved=counts.credits_reserved,
                     will_fit=part.credits_used + amount <= cap.credits,
                     month=balance.month,
                 )
             )
     capped = {cap.part for cap in caps}
     changed = {
-        name: _add(balance.parts.get(name, Part()), reserved=amount, is_capped=name in capped) for name in list_parts(execution)
+        name: _add(balance.parts.get(name, CreditPart()), reserved=amount, is_capped=name in capped)
+        for name in list_parts(execution)
     }
     parts = _limit_parts({**balance.parts, **changed})
     return replace(balance, credits_reserved=balance.credits_reserved + amount, parts=parts)
@@ -105,7 +106,7 @@ def settle_credits(balance: CreditBalance, execution: Execution, *, reserved: De
     """
     parts = dict(balance.parts)
     for name in list_parts(execution):
-        part = _add(parts.pop(name, Part()), reserved=-reserved, used=used)
+        part = _add(parts.pop(name, CreditPart()), reserved=-reserved, used=used)
         if part.credits_used or part.credits_reserved:
             parts[name] = part
     rest = max(NOTHING, balance.credits_reserved - reserved)
@@ -146,15 +147,15 @@ def get_month(moment: datetime) -> str:
     return moment.strftime("%Y-%m")
 
 
-def _add(part: Part, *, reserved: Decimal = NOTHING, used: Decimal = NOTHING, is_capped: bool = False) -> Part:
-    return Part(
+def _add(part: CreditPart, *, reserved: Decimal = NOTHING, used: Decimal = NOTHING, is_capped: bool = False) -> CreditPart:
+    return CreditPart(
         credits_used=part.credits_used + used,
         credits_reserved=max(NOTHING, part.credits_reserved + reserved),
         is_capped=part.is_capped or is_capped,
     )
 
 
-def _limit_parts(parts: Mapping[str, Part]) -> Mapping[str, Part]:
+def _limit_parts(parts: Mapping[str, CreditPart]) -> Mapping[str, CreditPart]:
     """Return at most `PARTS_MAX` of `parts`: without those of the smallest use that no cap limits and nothing is reserved for.
 
     A cap that such a part gets later in the month counts from then on. Raise `TooManyPartsError` where that does not suffice.

@@ -27,11 +27,11 @@ class InsufficientCreditsError(Exception):
 
 
 class TooManyPartsError(Exception):
-    """So many workspaces, agents, people and tasks with caps use credits in the month that no more can be counted."""
+    """So many workspaces, agents, people and tasks with caps use credits in the month that another one cannot be counted."""
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"{most} workspaces, agents, people and tasks with a cap have used credits this month, and no more are counted: "
+            f"{most} workspaces, agents, people and tasks with a cap have used credits this month, and another one is not counted: "
             "remove some of the caps, or wait for the next month"
         )
 
