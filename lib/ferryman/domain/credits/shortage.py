@@ -31,8 +31,8 @@ class TooManyPartsError(Exception):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"{most} workspaces, agents, people and tasks with a cap have used credits this month, and another one is not counted: "
-            "remove some of the caps, or wait for the next month"
+            f"{most} workspaces, agents, people and tasks with a cap have used credits this month, and another one is not "
+            "counted: remove some of the caps, or wait for the next month"
         )
 
 
