@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 PREFIX = "orchestrator__"
-"""The prefix of the tools of the platform's own server (S4-68). No declared tool has it."""
+"""The prefix of the tools of the platform's own server. No declared tool has it."""
 
 
 def strip_prefix(name: str) -> str:
