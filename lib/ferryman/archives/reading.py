@@ -1,0 +1,158 @@
+"""Reading an archive that anybody may have made: each file is bounded before it is read, and nothing is written anywhere."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from ferryman.domain.archives.lines import FILE_BYTES_MAX, ArchiveError
+from ferryman.domain.archives.manifest import (
+    FILES_MAX,
+    MANIFEST,
+    MANIFEST_BYTES_MAX,
+    ArchiveFile,
+    Manifest,
+    check_names,
+    measure_file,
+    parse_manifest,
+)
+
+_BLOCK = 512
+_READ = 65_536
+_WHOLE = "the archive"
+_END_BYTES_MAX = 20 * _BLOCK
+"""Zeros at the end: two blocks, and as many as fill the last record of a tar."""
+
+
+def _count_nothing(_: int) -> None:
+    pass
+
+
+def read_archive(file: IO[bytes], *, count: Callable[[int], None] = _count_nothing) -> Manifest:
+    """Return the manifest of the archive in `file`, of which every file is as it says. Raise `ArchiveError`.
+
+    `count` hears how many compressed bytes were read so far.
+    """
+    reading = iterate_files(file, count=count)
+    read: list[ArchiveFile] = []
+    for name, data in reading:
+        if name == MANIFEST:
+            manifest = _read_manifest(data)
+            _compare(manifest, read)
+            return manifest
+        read.append(measure_file(name, data))
+    raise ArchiveError(MANIFEST, "is missing: the archive was cut short")
+
+
+def iterate_files(file: IO[bytes], *, count: Callable[[int], None] = _count_nothing) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file in order, the manifest last, after which there is nothing. Raise `ArchiveError`."""
+    unpacking = _Unpacking(file, count)
+    entries = _iterate_entries(unpacking)
+    names: list[str] = []
+    pending: list[bytes] = []
+
+    def iterate_names() -> Iterator[str]:
+        for name, data in entries:
+            if name == MANIFEST:
+                pending.append(data)
+                return
+            pending.append(data)
+            names.append(name)
+            yield name
+
+    for name in check_names(iterate_names()):
+        if len(names) > FILES_MAX:
+            raise ArchiveError(name, f"is one file too many: an archive has at most {FILES_MAX}")
+        yield name, pending.pop()
+    if not pending:
+        raise ArchiveError(MANIFEST, "is missing: the archive was cut short")
+    unpacking.expect_end()
+    yield MANIFEST, pending.pop()
+
+
+def _iterate_entries(unpacking: _Unpacking) -> Iterator[tuple[str, bytes]]:
+    while (block := unpacking.read(_BLOCK)) != bytes(_BLOCK):
+        try:
+            header = tarfile.TarInfo.frombuf(block, "ascii", "strict")
+        except (tarfile.HeaderError, ValueError):
+            raise ArchiveError(_WHOLE, "is no tar of files: a header cannot be read") from None
+        name, size = header.name[:80], header.size
+        if header.type != tarfile.REGTYPE or header.linkname or header.name != name:
+            raise ArchiveError(name, "is no plain file: links, folders, devices and long names are refused")
+        most = MANIFEST_BYTES_MAX if name == MANIFEST else FILE_BYTES_MAX
+        if not 0 < size <= most:
+            raise ArchiveError(name, f"has {size} bytes; a file has at least one and at most {most}")
+        data = unpacking.read(size)
+        if unpacking.read(-size % _BLOCK).strip(b"\0"):
+            raise ArchiveError(name, "is followed by something else than zeros")
+        yield name, data
+        if name == MANIFEST:
+            return
+
+
+class _Unpacking:
+    """The bytes in a gzip file, as many at a time as are asked for."""
+
+    def __init__(self, file: IO[bytes], count: Callable[[int], None]) -> None:
+        self._file = file
+        self._count = count
+        self._gzip = zlib.decompressobj(31)
+        self._done = 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next `size` bytes. Raise `ArchiveError` where there are fewer."""
+        parts = []
+        while size > 0:
+            part = self._read_some(size)
+            if not part:
+                raise ArchiveError(_WHOLE, "was cut short")
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def expect_end(self) -> None:
+        """Raise `ArchiveError` unless nothing but zeros follows, and not many."""
+        following = 0
+        while part := self._read_some(_BLOCK):
+            following += len(part)
+            if part.strip(b"\0") or following > _END_BYTES_MAX:
+                raise ArchiveError(_WHOLE, f"does not end after {MANIFEST}")
+        if not following or self._gzip.unused_data or self._file.read(1) or not self._gzip.eof:
+            raise ArchiveError(_WHOLE, f"does not end after {MANIFEST}, or was cut short there")
+
+    def _read_some(self, most: int) -> bytes:
+        while not self._gzip.eof:
+            compressed = self._gzip.unconsumed_tail
+            if not compressed:
+                compressed = self._file.read(_READ)
+                self._done += len(compressed)
+                self._count(self._done)
+            try:
+                part = self._gzip.decompress(compressed, most)
+            except zlib.error:
+                raise ArchiveError(_WHOLE, "is not compressed with gzip, or was changed") from None
+            if part:
+                return part
+            if not compressed and not self._gzip.eof:
+                raise ArchiveError(_WHOLE, "was cut short")
+        return b""
+
+
+def _read_manifest(data: bytes) -> Manifest:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise ArchiveError(MANIFEST, "is no JSON") from None
+    return parse_manifest(value)
+
+
+def _compare(manifest: Manifest, read: list[ArchiveFile]) -> None:
+    """Raise `ArchiveError` at the first file that is not as the manifest says."""
+    for told, there in zip(manifest.files, read, strict=False):
+        if told != there:
+            raise ArchiveError(told.name, f"is not as {MANIFEST} says: its name, its size or its SHA-256 is another")
+    if len(manifest.files) != len(read):
+        raise ArchiveError(MANIFEST, f"names {len(manifest.files)} files, and there are {len(read)}")
