@@ -151,8 +151,8 @@ def _read_manifest(data: bytes) -> Manifest:
 
 def _compare(manifest: Manifest, read: list[ArchiveFile]) -> None:
     """Raise `ArchiveError` at the first file that is not as the manifest says."""
-    for told, there in zip(manifest.files, read, strict=False):
-        if told != there:
-            raise ArchiveError(told.name, f"is not as {MANIFEST} says: its name, its size or its SHA-256 is another")
+    for expected, actual in zip(manifest.files, read, strict=False):
+        if expected != actual:
+            raise ArchiveError(expected.name, f"is not as {MANIFEST} says: its name, its size or its SHA-256 is another")
     if len(manifest.files) != len(read):
         raise ArchiveError(MANIFEST, f"names {len(manifest.files)} files, and there are {len(read)}")

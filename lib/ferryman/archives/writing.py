@@ -31,7 +31,7 @@ class ArchiveWriter:
         self.files: list[ArchiveFile] = []
 
     def add(self, kind: str, build: Callable[..., Values], *arguments: Any) -> bytes:
-        """Write what `build` returns as lines of files of this kind. The caller runs it in a thread: it takes processor time."""
+        """Write what `build` returns as lines of files of this kind. It takes processor time: run it in a thread."""
         written = []
         if kind != self._kind:
             if KINDS.index(kind) < KINDS.index(self._kind):

@@ -15,7 +15,7 @@ from ferryman.domain.tasks.task import SCRIPTED
 from ferryman.feeds import Feeds
 from ferryman.limiter import OwnerLimiter
 from ferryman.rates import Rates
-from ferryman.settings import Settings
+from ferryman.settings import RETENTION_DAYS, Settings
 
 if TYPE_CHECKING:
     from ferryman.domain.credentials.connection import Connection, Proof
@@ -92,6 +92,8 @@ class ApiDependencies:
     """The models that need no key, or whose key is set; None where all can be used."""
     model_keys: Mapping[str, str] = field(default_factory=dict)
     """The names of the keys that the operator's own models need, by model."""
+    retention_days: int = RETENTION_DAYS
+    """How many days executions are kept after their end; 0: for ever."""
     poll_s: float = 0.5
     notices: Notices | None = None
     """What tells of changes of watched executions; without it, the store is asked every `poll_s` seconds."""
@@ -177,6 +179,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         models=Prices.from_settings(settings),
         usable_models=_list_usable_models(settings),
         model_keys={name: model.key for name, model in settings.models.items() if model.key is not None},
+        retention_days=settings.retention_days,
         poll_s=settings.poll_s,
         notices=FirestoreNotices(firestore, poll_s=settings.poll_s),
         callers=TokenCallers(wire, settings),

@@ -8,28 +8,18 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import ValidationError
 
 from ferryman.catalog.tools import FINDERS
-from ferryman.domain.calls.call import Ticket, ToolCallResult
-from ferryman.domain.calls.part import Part
-from ferryman.domain.credits.ledger import LedgerEntry, Posting
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.execution import Step
 from ferryman.domain.executions.message import canonicalize_prompt, digest_prompt
-from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
-from ferryman.domain.executions.usage import Usage
-from ferryman.domain.labels.label import FlowLabel, Source
-from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
 from ferryman.replay import ReplayResult
-from ferryman.serving.api.shapes import call
+from ferryman.serving import record_values
 from ferryman.serving.api.shapes import record as shapes
-from ferryman.serving.api.shapes.shape import ResponseShape
-
-Value = TypeVar("Value")
 
 FORMAT = "ferryman.bundle/1"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
@@ -70,7 +60,7 @@ def parse_record(document: Any) -> Bundle:
     """Return the record that the API's answer holds. Raise `UnreadableBundleError`."""
     try:
         response = shapes.RecordResponse.model_validate_json(json.dumps(document))
-        record = _record(response)
+        record = record_values.build_record(response)
         if not _ID.fullmatch(record.execution.id):
             raise ValueError("the execution's id is not one")
     except ValidationError as error:
@@ -123,61 +113,3 @@ def _diff(recorded: Any, other: Any, title: str = "record") -> list[str]:
 
 def _digest(document: Any) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-
-
-def _record(response: shapes.RecordResponse) -> Record:
-    policy, execution_shape = response.policy, response.execution
-    owner = "" if policy is None else policy.owner
-    execution = _same(
-        Execution,
-        execution_shape,
-        id=execution_shape.execution_id,
-        task=execution_shape.task_id,
-        owner=owner,
-        usage=_same(Usage, execution_shape.usage),
-        tool_calls=tuple(_same(ToolCallResult, part) for part in execution_shape.tool_calls),
-        policy=None if policy is None else _policy(policy),
-    )
-    about = {"execution": execution.id, "owner": owner, "task": execution.task}
-    return Record(
-        execution=execution,
-        opening=None if response.opening is None else _same(ExecutionSetup, response.opening),
-        steps=tuple(_same(Step, part, usage=_same(Usage, part.usage)) for part in response.steps),
-        tickets=tuple(
-            _same(
-                Ticket,
-                part,
-                step=part.iteration,
-                call=part.id,
-                arguments=b"",
-                display_arguments=part.arguments,
-                label=_label(part.label),
-                epoch=0,
-                result=None if part.result is None else _result(part.result),
-            )
-            for part in response.calls
-        ),
-        entries=tuple(
-            _same(LedgerEntry, part, postings=tuple(_same(Posting, posting) for posting in part.postings), **about)
-            for part in response.ledger
-        ),
-    )
-
-
-def _result(response: call.Result) -> ToolCallResult:
-    return _same(ToolCallResult, response, parts=tuple(_same(Part, part, label=_label(part.label)) for part in response.parts))
-
-
-def _label(response: call.FlowLabelResponse) -> FlowLabel:
-    return _same(FlowLabel, response, sources=tuple(_same(Source, source) for source in response.sources))
-
-
-def _policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
-    headers = tuple(_same(ServiceHeaders, header) for header in response.headers)
-    return _same(ExecutionPolicy, response, plan=_same(Plan, response.plan), headers=headers)
-
-
-def _same(kind: type[Value], shape: ResponseShape, **others: Any) -> Value:
-    """Return a `kind` with the fields that `shape` has under the same names, and `others`."""
-    names = {field.name for field in fields(kind)} & set(type(shape).model_fields) - set(others)  # type: ignore[arg-type] # kinds are dataclasses
-    return kind(**{name: getattr(shape, name) for name in names}, **others)

@@ -43,7 +43,7 @@ def split_lines(name: str, data: bytes) -> list[bytes]:
         raise ArchiveError(name, f"has {len(data)} bytes, and at most {FILE_BYTES_MAX} may be in a file")
     if not data.endswith(b"\n"):
         raise ArchiveError(name, "does not end with the end of a line")
-    return data.splitlines(keepends=True) if b"\r" not in data else [line + b"\n" for line in data[:-1].split(b"\n")]
+    return [line + b"\n" for line in data[:-1].split(b"\n")]
 
 
 def read_lines(name: str, data: bytes) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -61,8 +61,14 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest as it is written."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"format": FORMAT, **own, "counts": {**self.counts}, "keys": {**self.keys}, "files": [*map(asdict, self.files)]}
+        members = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            "format": FORMAT,
+            **members,
+            "counts": {**self.counts},
+            "keys": {**self.keys},
+            "files": [*map(asdict, self.files)],
+        }
 
     def digest(self) -> str:
         """Return the SHA-256, in hex, of what the archive holds: the digests of its files, in their order."""

@@ -14,7 +14,9 @@ from ferryman.domain.problem import Problem
 from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX, Workspace
 
 TOOLS_MAX = 200
-RETENTION_DAYS_MAX = 3_650
+RETENTION_DAYS_MAX = 99_999
+"""Where the deployment keeps everything for ever: as many as its own setting may say."""
+
 _TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
 _TICK = timedelta(microseconds=1)
 
@@ -27,8 +29,10 @@ def change_workspace(workspace: Workspace, change: Mapping[str, Any], *, now: da
     return replace(workspace, **{**change, "updated_at": max(now, workspace.updated_at + _TICK)})
 
 
-def find_workspace_problems(workspace: Workspace, *, plan: Plan | None) -> list[Problem]:
+def find_workspace_problems(workspace: Workspace, *, plan: Plan | None, retention_days: int) -> list[Problem]:
     """Return the problems that keep `workspace` from being stored; `plan` is its owner's, which limits its credits.
+
+    `retention_days` are those of the deployment, which keeps nothing longer; 0: for ever.
 
     Tools may be named that no catalog has: a task may declare tools of its own.
     """
@@ -37,7 +41,7 @@ def find_workspace_problems(workspace: Workspace, *, plan: Plan | None) -> list[
         *_find_tool_problems(workspace.allowed_tools),
         *_find_credit_problems(workspace, plan),
         *_find_url_problems(workspace.alert_url),
-        *_find_retention_problems(workspace.retention_days),
+        *find_retention_problems(workspace.retention_days, deployment_days=retention_days),
     ]
 
 
@@ -81,6 +85,9 @@ def _find_url_problems(url: str | None) -> Iterator[Problem]:
         yield Problem("alert_url", str(error))
 
 
-def _find_retention_problems(days: int | None) -> Iterator[Problem]:
-    if days is not None and not 1 <= days <= RETENTION_DAYS_MAX:
-        yield Problem("retention_days", f"must be 1 to {RETENTION_DAYS_MAX} days; null for as long as the deployment keeps any")
+def find_retention_problems(days: int | None, *, deployment_days: int) -> Iterator[Problem]:
+    """Yield the problem of a workspace's retention: None, or days from 1 to the deployment's, which are 0 for ever."""
+    most = deployment_days or RETENTION_DAYS_MAX
+    if days is not None and not 1 <= days <= most:
+        why = ", as this deployment keeps nothing longer" if deployment_days else ""
+        yield Problem("retention_days", f"must be 1 to {most} days{why}; null for as long as the deployment keeps any")

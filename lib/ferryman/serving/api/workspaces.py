@@ -112,7 +112,9 @@ async def _update(
 
 async def _check(deps: ApiDependencies, caller: Caller, workspace: Workspace, *, checks_url: bool) -> None:
     """Raise `InvalidInputError` with every problem of all fields; a new address for alerts must resolve to public ones."""
-    problems = rules.find_workspace_problems(workspace, plan=deps.plans.get(caller.owner.plan))
+    problems = rules.find_workspace_problems(
+        workspace, plan=deps.plans.get(caller.owner.plan), retention_days=deps.retention_days
+    )
     url = workspace.alert_url
     if checks_url and url is not None and not any(problem.field == "alert_url" for problem in problems):
         unresolved = await webhooks.find_problems([url], deps.names, owner=caller.owner.id)

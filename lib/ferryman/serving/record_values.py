@@ -1,0 +1,101 @@
+"""Values of records: what the API answers of an execution, read back into the domain's values, part by part."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.part import Part
+from ferryman.domain.credits.ledger import LedgerEntry, Posting
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.labels.label import FlowLabel, Source
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.records.record import Record
+from ferryman.serving.api.shapes import call
+from ferryman.serving.api.shapes import execution as executions
+from ferryman.serving.api.shapes import record as shapes
+from ferryman.serving.api.shapes.shape import ResponseShape
+
+Value = TypeVar("Value")
+
+
+def build_record(response: shapes.RecordResponse) -> Record:
+    """Return the record that is told. It has the owner of its policy, and "" where it has none."""
+    policy = None if response.policy is None else build_policy(response.policy)
+    owner = "" if policy is None else policy.owner
+    execution = build_execution(response.execution, owner=owner, policy=policy)
+    return Record(
+        execution=execution,
+        opening=None if response.opening is None else build_setup(response.opening),
+        steps=tuple(map(build_step, response.steps)),
+        tickets=tuple(map(build_ticket, response.calls)),
+        entries=tuple(build_entry(part, execution) for part in response.ledger),
+    )
+
+
+def build_execution(response: executions.ExecutionResponse, *, owner: str, policy: ExecutionPolicy | None) -> Execution:
+    """Return the execution that is told."""
+    return _same(
+        Execution,
+        response,
+        id=response.execution_id,
+        task=response.task_id,
+        owner=owner,
+        usage=_same(Usage, response.usage),
+        tool_calls=tuple(_same(ToolCallResult, part) for part in response.tool_calls),
+        policy=policy,
+    )
+
+
+def build_setup(response: shapes.OpeningResponse) -> ExecutionSetup:
+    """Return the setup that is told."""
+    return _same(ExecutionSetup, response)
+
+
+def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
+    """Return the policy that is told."""
+    headers = tuple(_same(ServiceHeaders, header) for header in response.headers)
+    return _same(ExecutionPolicy, response, plan=_same(Plan, response.plan), headers=headers)
+
+
+def build_step(response: shapes.StepResponse) -> Step:
+    """Return the turn that is told."""
+    return _same(Step, response, usage=_same(Usage, response.usage))
+
+
+def build_ticket(response: call.CallResponse) -> Ticket:
+    """Return the call that is told, without its sealed arguments and its epoch."""
+    return _same(
+        Ticket,
+        response,
+        step=response.iteration,
+        call=response.id,
+        arguments=b"",
+        display_arguments=response.arguments,
+        label=_label(response.label),
+        epoch=0,
+        result=None if response.result is None else _result(response.result),
+    )
+
+
+def build_entry(response: shapes.EntryResponse, execution: Execution) -> LedgerEntry:
+    """Return the movement of credits that is told of `execution`."""
+    about = {"execution": execution.id, "owner": execution.owner, "task": execution.task}
+    return _same(LedgerEntry, response, postings=tuple(_same(Posting, posting) for posting in response.postings), **about)
+
+
+def _result(response: call.Result) -> ToolCallResult:
+    return _same(ToolCallResult, response, parts=tuple(_same(Part, part, label=_label(part.label)) for part in response.parts))
+
+
+def _label(response: call.FlowLabelResponse) -> FlowLabel:
+    return _same(FlowLabel, response, sources=tuple(_same(Source, source) for source in response.sources))
+
+
+def _same(kind: type[Value], shape: ResponseShape, **others: Any) -> Value:
+    """Return a `kind` with the fields that `shape` has under the same names, and `others`."""
+    names = {field.name for field in fields(kind)} & set(type(shape).model_fields) - set(others)  # type: ignore[arg-type] # kinds are dataclasses
+    return kind(**{name: getattr(shape, name) for name in names}, **others)
