@@ -23,7 +23,7 @@ from ferryman.domain.archives.manifest import (
 _BLOCK = 512
 _READ = 65_536
 _WHOLE = "the archive"
-_END_BYTES_MAX = 20 * _BLOCK
+_END_BYTES_MAX = 40 * _BLOCK
 """Zeros at the end: two blocks, and as many as fill the last record of a tar."""
 
 
