@@ -139,7 +139,7 @@ _FAULTS = (
     ("rules that let anyone read", "firestore.rules", "allow read, write: if false;", "allow read: if true;", "the database's rules let somebody in"),
     ("a database without a past", "firestore.tf", 'var.recovery ? "POINT_IN', '!var.recovery ? "POINT_IN', "the database cannot be set back"),
     ("a database that may go", "firestore.tf", 'var.protect ? "DELETE_PROTECTION_ENABLED"', '!var.protect ? "DELETE_PROTECTION_ENABLED"', "the database may be deleted"),
-    ("no index", "firestore.tf", "  for_each    = local.indexes", "  for_each    = {}", "queries by executions.admitted.owner.created_at would be refused"),
+    ("no index", "firestore.tf", "  for_each    = local.indexes", "  for_each    = {}", "queries by executions.admitted.workspace.created_at would be refused"),
     ("an index of one field less", "firestore.tf", "for_each = each.value.fields", "for_each = slice(each.value.fields, 0, 1)", "would be refused"),
     ("documents that never go", "firestore.tf", "try(each.value.ttl, false) ?", "false ?", "never go by their expire_at"),
     ("files for everyone", "source.tf", '"enforced"', '"inherited"', "might be shown to anyone"),

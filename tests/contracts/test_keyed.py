@@ -32,7 +32,7 @@ from .values import EXECUTION, NOW, TASK
 
 def build_request(seed: str = "seed_1", **changes: Any) -> KeyedRequest:
     """Return a request that comes for the first time."""
-    of = idempotency.derive_id("ann", "key")
+    of = idempotency.derive_id("ann", "key", workspace="w")
     first = KeyedRequest(id=of, owner="ann", fingerprint="f" * 64, seed=seed, claimed_at=NOW, until=NOW + ATTEMPT)
     return replace(first, **changes)
 
@@ -49,7 +49,7 @@ async def test_a_key_is_claimed_by_the_first_who_comes(stores: Stores) -> None:
 
 async def test_of_those_who_claim_a_key_at_once_one_has_it(stores: Stores) -> None:
     for round_ in range(3):
-        of = idempotency.derive_id("ann", f"key {round_}")
+        of = idempotency.derive_id("ann", f"key {round_}", workspace="w")
         claims = (stores.keyed.claim(build_request(f"seed_{n}", id=of), now=NOW) for n in range(8))
         outcomes = await asyncio.gather(*claims, return_exceptions=True)
         assert sorted(type(outcome).__name__ for outcome in outcomes) == [*["InProgressError"] * 7, "KeyedRequest"]

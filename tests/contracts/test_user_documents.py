@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ferryman.domain.calls.call import TicketState
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.tickets import ClaimedCall
 
 from .conftest import Stores
 from .test_tickets import journaled
-from .values import LATER, NOW, RESULT, call_request
+from .values import EXECUTION, LATER, NOW, RESULT, call_request
 
-ANN, PATH, OTHER = build_user_id("ann"), "user_memory/taste", "user_memory/dietary"
+ANN, PATH, OTHER = build_user_id(EXECUTION.context), "user_memory/taste", "user_memory/dietary"
 DEEP = {"preferences": ["tea", [["a"], None]], "n": 1.5, "é": {"x": {}}}
 
 
@@ -21,8 +24,14 @@ async def claim(stores: Stores, seq: int = 0) -> ClaimedCall:
     return await stores.tickets.claim(call_request(seq), tool="api_call", now=NOW)
 
 
-async def settle(stores: Stores, claimed: ClaimedCall, changes: UserChanges) -> bool:
-    return await stores.tickets.settle_changes(claimed, RESULT, changes, now=LATER)
+async def settle(
+    stores: Stores, claimed: ClaimedCall, changes: UserChanges, context: ExecutionContext = EXECUTION.context
+) -> bool:
+    return await stores.tickets.settle_changes(claimed, RESULT, changes, context=context, now=LATER)
+
+
+def place(**others: str) -> ExecutionContext:
+    return replace(EXECUTION.context, **others)
 
 
 async def test_what_was_never_written_is_not_there(stores: Stores) -> None:
@@ -39,10 +48,32 @@ async def test_a_document_comes_back_as_it_was_with_the_call_settled(stores: Sto
     assert (ticket.state, ticket.result, ticket.settled_at) == (TicketState.SETTLED, RESULT, LATER)
 
 
-async def test_no_other_user_has_it(stores: Stores) -> None:
+@pytest.mark.parametrize("others", [{"user": "bob", "owner": "bob"}, {"user": "person_1"}, {"workspace": "w"}], ids=list)
+async def test_no_other_user_and_no_other_workspace_has_it(stores: Stores, others: dict[str, str]) -> None:
     await journaled(stores)
     await settle(stores, await claim(stores), UserChanges({}, {PATH: DEEP}))
-    assert await stores.user_documents.get(build_user_id("bob"), PATH) == (None, "")
+    assert await stores.user_documents.get(build_user_id(place(**others)), PATH) == (None, "")
+
+
+async def test_the_documents_of_a_workspace_are_deleted_in_pieces_and_no_others(stores: Stores) -> None:
+    await journaled(stores)
+    here, there = place(workspace="w", user="person_1"), place(workspace="v", user="person_1")
+    await settle(stores, await claim(stores, 0), UserChanges({}, {PATH: DEEP, OTHER: DEEP}), here)
+    await settle(stores, await claim(stores, 1), UserChanges({}, {PATH: DEEP}), there)
+    deleted = [await stores.user_documents.delete("w", collections=["user_memory"], most=1) for _ in range(3)]
+    assert deleted == [1, 1, 0]
+    assert (await stores.user_documents.get(build_user_id(here), PATH))[0] is None
+    assert (await stores.user_documents.get(build_user_id(there), PATH))[0] == DEEP
+
+
+async def test_the_documents_of_a_user_are_deleted_and_no_others(stores: Stores) -> None:
+    await journaled(stores)
+    other = place(user="person_1")
+    await settle(stores, await claim(stores, 0), UserChanges({}, {PATH: DEEP, OTHER: DEEP}))
+    await settle(stores, await claim(stores, 1), UserChanges({}, {PATH: DEEP}), other)
+    await stores.user_documents.delete_user(ANN, collections=["user_memory"])
+    assert [(await stores.user_documents.get(ANN, path))[0] for path in (PATH, OTHER)] == [None, None]
+    assert (await stores.user_documents.get(build_user_id(other), PATH))[0] == DEEP
 
 
 async def test_nothing_is_stored_where_what_was_read_has_changed(stores: Stores) -> None:

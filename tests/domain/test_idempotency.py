@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from datetime import timedelta
 
@@ -53,10 +54,18 @@ def test_anything_else_is_refused_with_the_form(header: str) -> None:
         parse_key(header)
 
 
-def test_a_key_belongs_to_its_owner() -> None:
-    ids = {idempotency.derive_id(owner, key) for owner, key in (("ann", "k"), ("ben", "k"), ("ann", "l"), ("annk", ""))}
-    assert (len(ids), {len(name) for name in ids}) == (4, {64})
-    assert idempotency.derive_id("ann", "k") in ids
+def test_a_key_belongs_to_its_owner_its_workspace_and_its_person() -> None:
+    places = [("ann", "k", "w"), ("ben", "k", "w"), ("ann", "l", "w"), ("annk", "", "w"), ("ann", "k", "v")]
+    people = [("ann", "k", "", ""), ("ann", "k", "", "person_1"), ("ann", "k", "w", "person_1")]
+    ids = [idempotency.derive_id(owner, key, workspace=workspace) for owner, key, workspace in places]
+    ids += [idempotency.derive_id(owner, key, workspace=place, person=person) for owner, key, place, person in people]
+    assert (len(set(ids)), {len(name) for name in ids}) == (8, {64})
+    assert idempotency.derive_id("ann", "k", workspace="w") in ids
+
+
+def test_a_retry_finds_the_answer_from_before_there_were_workspaces() -> None:
+    earlier = hashlib.sha256(b"ann\0k").hexdigest()
+    assert idempotency.derive_id("ann", "k") == earlier
 
 
 def test_what_a_request_creates_has_the_same_id_in_each_attempt() -> None:

@@ -231,12 +231,8 @@ async def test_a_call_of_a_reply_that_stopped_for_any_other_reason_is_not_execut
 async def test_an_execution_that_takes_too_long_ends_as_timeout(stage):
     def slow(ticket):
         stage.clock.turn(26 * 60)
-        stage.memory.executions["e"] = stage.execution.__class__(
-            **{
-                **{name: getattr(stage.execution, name) for name in stage.execution.__dataclass_fields__},
-                "lease": Lease(holder="h", epoch=1, expires_at=stage.clock.now().replace(year=2030)),
-            }
-        )
+        lease = Lease(holder="h", epoch=1, expires_at=stage.clock.now().replace(year=2030))
+        stage.memory.executions["e"] = replace(stage.execution, lease=lease)
         return ToolCallResult(ticket.tool, "late")
 
     stage.on_call = slow

@@ -80,6 +80,9 @@ class Places:
     def locate_keyed(self, request: str) -> AsyncDocumentReference:
         return self.client.document("keyed_requests", request)
 
+    def locate_user(self, user: str) -> AsyncDocumentReference:
+        return self.client.document("concierge", user)
+
     def locate_user_document(self, user: str, path: str) -> AsyncDocumentReference:
         # the path is COLLECTION/NAME, as `user_changes` checks it
         return self.client.document("concierge", user, *path.split("/"))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions import lease
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.owners.user_changes import UserChanges
@@ -138,10 +139,11 @@ class FirestoreTickets(FirestoreStore):
         result: ToolCallResult,
         changes: UserChanges,
         *,
+        context: ExecutionContext,
         now: datetime,
     ) -> bool:
         ticket_at = self._locate_ticket(claimed_call)
-        located = locate_all(self._places, build_user_id(claimed_call.call_request.owner), changes)
+        located = locate_all(self._places, build_user_id(context), changes)
         read = await read_together(self._client, [ticket_at, *(located[path] for path in changes.reads)], transaction)
         ticket = documents.read(Ticket, read[ticket_at.path].to_dict())
         if not _is_still(ticket, claimed_call.ticket):
@@ -150,7 +152,7 @@ class FirestoreTickets(FirestoreStore):
             return False
         settled = lease.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=False)
         transaction.update(ticket_at, documents.write_fields(settled, *lease.RESULT_FIELDS))
-        write_all(transaction, located, changes)
+        write_all(transaction, located, changes, workspace=context.workspace)
         return True
 
     async def release(self, claimed_call: ClaimedCall) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ferryman.domain.owners.user_changes import Document, UserChanges, UserChangesError
 from ferryman.gcp.places import Places
-from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, get_readable
+from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, get_readable
 
 CONTENT = "content"
+WORKSPACE = "workspace"
+"""The field with the workspace, by which all documents of its users are found."""
 
 
 class FirestoreUserDocuments(FirestoreStore):
@@ -24,6 +26,22 @@ class FirestoreUserDocuments(FirestoreStore):
             raise UserChangesError(f"the document {path} cannot be read") from None
         return content, get_version(snapshot)
 
+    async def delete(self, workspace: str, *, collections: Collection[str], most: int) -> int:
+        deleted = 0
+        for collection in sorted(collections):
+            query = filter_by(self._client.collection_group(collection), (WORKSPACE, "==", workspace))
+            async for snapshot in query.select([]).limit(most - deleted).stream():
+                await snapshot.reference.delete()
+                deleted += 1
+            if deleted == most:
+                break
+        return deleted
+
+    async def delete_user(self, user: str, *, collections: Collection[str]) -> None:
+        for collection in collections:
+            async for document_at in self._places.locate_user(user).collection(collection).list_documents():
+                await document_at.delete()
+
 
 def get_version(snapshot: Snapshot | None) -> str:
     """Return the version of a document: when it was last written, to the nanosecond; "" where there is none."""
@@ -36,10 +54,10 @@ def locate_all(places: Places, user: str, changes: UserChanges) -> Mapping[str, 
     return {path: places.locate_user_document(user, path) for path in {**changes.reads, **changes.writes}}
 
 
-def write_all(transaction: Transaction, located: Mapping[str, Reference], changes: UserChanges) -> None:
-    """Write what `changes` say, in a transaction."""
+def write_all(transaction: Transaction, located: Mapping[str, Reference], changes: UserChanges, *, workspace: str) -> None:
+    """Write what `changes` say, in a transaction, for a user of `workspace`."""
     for path, document in changes.writes.items():
         if document is None:
             transaction.delete(located[path])
         else:
-            transaction.set(located[path], {CONTENT: json.dumps(document)})
+            transaction.set(located[path], {CONTENT: json.dumps(document), WORKSPACE: workspace})

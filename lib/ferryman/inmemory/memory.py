@@ -63,6 +63,8 @@ class Memory:
     tokens: dict[str, TokenSlot] = field(default_factory=dict)
     user_documents: dict[tuple[str, str], tuple[Document | None, str]] = field(default_factory=dict)
     """By user and path, with its version, one of `user_versions`. One that was deleted is None, and has none."""
+    user_workspaces: dict[str, str] = field(default_factory=dict)
+    """Of each user with documents, the workspace that they are a user of."""
     user_versions: Iterator[int] = field(default_factory=partial(count, 1))
 
 

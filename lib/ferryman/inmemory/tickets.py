@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions import lease
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.owners.user_changes import UserChanges
@@ -47,15 +48,22 @@ class MemoryTickets(MemoryStore):
             self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=in_doubt))
 
     async def settle_changes(
-        self, claimed_call: ClaimedCall, result: ToolCallResult, changes: UserChanges, *, now: datetime
+        self,
+        claimed_call: ClaimedCall,
+        result: ToolCallResult,
+        changes: UserChanges,
+        *,
+        context: ExecutionContext,
+        now: datetime,
     ) -> bool:
         ticket = self._find_attempt(claimed_call)
         if ticket is None:
             return True
-        user, stored = build_user_id(claimed_call.call_request.owner), self._memory.user_documents
+        user, stored = build_user_id(context), self._memory.user_documents
         if any(stored.get((user, path), (None, ""))[1] != version for path, version in changes.reads.items()):
             return False
         for path, document in changes.writes.items():
+            self._memory.user_workspaces[user] = context.workspace
             stored[user, path] = (document, "" if document is None else str(next(self._memory.user_versions)))
         self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=False))
         return True

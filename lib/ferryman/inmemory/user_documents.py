@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ferryman.domain.owners.user_changes import Document
 from ferryman.inmemory.memory import MemoryStore
 
@@ -11,3 +13,19 @@ class MemoryUserDocuments(MemoryStore):
 
     async def get(self, user: str, path: str) -> tuple[Document | None, str]:
         return self._memory.user_documents.get((user, path), (None, ""))
+
+    async def delete(self, workspace: str, *, collections: Collection[str], most: int) -> int:
+        stored, workspaces = self._memory.user_documents, self._memory.user_workspaces
+        places = [
+            (user, path)
+            for (user, path), (document, _) in stored.items()
+            if workspaces.get(user) == workspace and path.partition("/")[0] in collections and document is not None
+        ][:most]
+        for place in places:
+            del stored[place]
+        return len(places)
+
+    async def delete_user(self, user: str, *, collections: Collection[str]) -> None:
+        stored = self._memory.user_documents
+        for place in [(name, path) for name, path in stored if name == user and path.partition("/")[0] in collections]:
+            del stored[place]

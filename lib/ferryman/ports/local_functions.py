@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.owners.user_changes import UserChanges
+from ferryman.domain.workspaces.names import derive_default_workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,12 @@ Raises `UnavailableError`, and `RejectedError` for an invalid answer.
 """
 
 
-def build_user_id(owner: str) -> str:
-    """Return the id by which local functions know an owner: always the same UUID, which tells no name."""
-    return str(uuid5(NAMESPACE_URL, owner))
+def build_user_id(context: ExecutionContext) -> str:
+    """Return the id by which local functions know a user in a workspace: always the same UUID, which tells no name (S2-2).
+
+    The same person has another one in another workspace, and so nothing of what is kept there. An owner in the default
+    workspace has the one that every owner had before there were workspaces: what was kept for them stays theirs.
+    """
+    if (context.user, context.workspace) == (context.owner, derive_default_workspace(context.owner)):
+        return str(uuid5(NAMESPACE_URL, context.owner))
+    return str(uuid5(NAMESPACE_URL, f"{context.workspace}\0{context.user}"))

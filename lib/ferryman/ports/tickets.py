@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, claim_ticket
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.user_changes import UserChanges
@@ -69,9 +70,15 @@ class Tickets(Protocol):
         """Record the result of one attempt."""
 
     async def settle_changes(
-        self, claimed_call: ClaimedCall, result: ToolCallResult, changes: UserChanges, *, now: datetime
+        self,
+        claimed_call: ClaimedCall,
+        result: ToolCallResult,
+        changes: UserChanges,
+        *,
+        context: ExecutionContext,
+        now: datetime,
     ) -> bool:
-        """Record the result of one attempt and write `changes` of the owner's documents: all of it, or nothing.
+        """Record the result of one attempt and write `changes` of the documents of the context's user: all of it, or nothing.
 
         Return False, with nothing stored, where a document that was read has changed since. Where a later attempt has taken
         over, or the call is settled, nothing is stored either, and True is returned.

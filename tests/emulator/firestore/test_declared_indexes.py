@@ -29,6 +29,7 @@ from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
+from ferryman.gcp.user_documents import FirestoreUserDocuments
 from ferryman.ports.executions import Filter
 from ferryman.settings import Settings
 from tests.builders import build_execution, build_label, build_lease, build_task, build_ticket
@@ -192,6 +193,10 @@ async def overdue(clients: GoogleClients) -> None:
     await FirestoreSchedules(clients).overdue(before=NOW)
 
 
+async def documents_of_users(clients: GoogleClients) -> None:
+    await FirestoreUserDocuments(clients).delete("w", collections=["user_memory"], most=1)
+
+
 async def switches_read(clients: GoogleClients) -> None:
     assert not await FirestoreHalts(clients).find_halt_reasons([("ann", NOW)])
 
@@ -221,6 +226,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreSchedules._fire": (fired,),
     "FirestoreSchedules.overdue": (overdue,),
     "FirestoreSealedInventory.list_tokens": (sealed_tokens,),
+    "FirestoreUserDocuments.delete": (documents_of_users,),
     "FirestoreTokens.list": (tokens_of_a_task,),
     "FirestoreTokens.list_for_task": (tokens_to_reseal,),
     "FirestoreTokens._read_slots": (tokens_of_a_task,),

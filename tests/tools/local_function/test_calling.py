@@ -28,7 +28,7 @@ from ferryman.tools.local_function.calling import CONFLICTS_MAX, LocalFunctionCa
 from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
 
 PATH = "user_memory/taste"
-USER = build_user_id("o")
+USER = build_user_id(build_execution().context)
 POLICY = build_policy(tools=("calculator",), credentials=("KEY",))
 ARGUMENTS = {"expression": "[redacted:KEY] + 1"}
 

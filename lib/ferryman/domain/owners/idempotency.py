@@ -49,8 +49,8 @@ class AnsweredError(Exception):
 class KeyedRequest:
     """The request of an owner's key.
 
-    `id` is the digest of owner and key. `fingerprint` tells the request from any other; the ids of everything that it creates
-    derive from `seed`. `until` is when the current attempt ends, None where none is under way; `answer` is sealed.
+    `id` is the digest of who asks where under which key. `fingerprint` tells the request from any other; the ids of all that it
+    creates derive from `seed`. `until` is when the current attempt ends, None where none is under way; `answer` is sealed.
     """
 
     id: str
@@ -88,9 +88,14 @@ def parse_key(header: str) -> str:
     return re.sub(r"\\(.)", r"\1", match[1])
 
 
-def derive_id(owner: str, key: str) -> str:
-    """Return the id of the request of `key`, which no other owner's key has."""
-    return hashlib.sha256(f"{owner}\0{key}".encode()).hexdigest()
+def derive_id(owner: str, key: str, *, workspace: str = "", person: str = "") -> str:
+    """Return the id of the request of `key`: no other owner, workspace or person has it, whatever their key.
+
+    The default workspace is "" here, and so is who asks with the owner's own key: such a request has the id that it had before
+    there were workspaces, so that a retry finds the answer of an attempt before then.
+    """
+    place = f"\0{workspace}\0{person}" if workspace or person else ""
+    return hashlib.sha256(f"{owner}\0{key}{place}".encode()).hexdigest()
 
 
 def claim_key(stored: KeyedRequest | None, request: KeyedRequest, *, now: datetime) -> KeyedRequest:

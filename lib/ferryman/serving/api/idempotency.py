@@ -22,9 +22,10 @@ from starlette.responses import JSONResponse, Response
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.idempotency import AnsweredError, Completion, KeyedRequest
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import keys
-from ferryman.serving.api.access import CurrentOwner, Dependencies
+from ferryman.serving.api.access import Caller, CurrentCaller, Dependencies
 from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.vault.answers import StoredResponse, compute_fingerprint, open_response, seal_response
 
@@ -45,7 +46,7 @@ class IdempotentRequest:
     """A request that may have an idempotency key. Without one, nothing here does anything, and every name is new."""
 
     deps: ApiDependencies
-    owner: str
+    caller: Caller
     api_key: str
     key: str | None
     claimed: KeyedRequest | None = None
@@ -64,10 +65,11 @@ class IdempotentRequest:
         """Claim the key for this request. Raise 422, `InProgressError`, and `AnsweredError` where it has its answer."""
         if self.key is None:
             return
+        owner = self.caller.owner.id
         now, address = self.deps.clock.now(), f"{request.url.path}?{request.url.query}"
         keyed_request = KeyedRequest(
-            id=idempotency.derive_id(self.owner, self.key),
-            owner=self.owner,
+            id=idempotency.derive_id(owner, self.key, workspace=self._name_workspace(), person=self.caller.person),
+            owner=owner,
             # in a thread, as everything here that may take megabytes
             fingerprint=await to_thread(
                 compute_fingerprint, self.api_key, request.method.encode(), address.encode(), await request.body()
@@ -126,6 +128,10 @@ class IdempotentRequest:
         headers = {REPLAYED: "true"} | ({"Location": answer.location} if answer.location else {})
         return Response(answer.body, status_code=answer.status, media_type="application/json", headers=headers)
 
+    def _name_workspace(self) -> str:
+        """Return the workspace that the request acts in, "" for the default one."""
+        return "" if self.caller.workspace == derive_default_workspace(self.caller.owner.id) else self.caller.workspace
+
     async def _seal(self, keyed_request: KeyedRequest, status: int, location: str | None, response: Response) -> bytes:
         answer = StoredResponse(status=status, location=location, body=bytes(response.body))
         return await to_thread(seal_response, self.api_key, keyed_request.id, answer)
@@ -134,7 +140,7 @@ class IdempotentRequest:
 async def _once(
     request: Request,
     deps: Dependencies,
-    owner: CurrentOwner,
+    caller: CurrentCaller,
     idempotency_key: Annotated[str | None, Header(description=ABOUT, json_schema_extra=FORM)] = None,
 ) -> IdempotentRequest:
     try:
@@ -143,7 +149,7 @@ async def _once(
     except idempotency.MalformedKeyError as error:
         raise HTTPException(400, f"{HEADER} {error}") from None
     once = IdempotentRequest(
-        deps=deps, owner=owner.id, api_key=str(keys.parse_key(request.headers.get("authorization"))), key=key
+        deps=deps, caller=caller, api_key=str(keys.parse_key(request.headers.get("authorization"))), key=key
     )
     request.state.once = once
     if not request.url.path.endswith(IMPORT_PATH):  # a large body is read when it is its turn, and the route begins then

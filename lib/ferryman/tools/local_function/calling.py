@@ -64,16 +64,18 @@ class LocalFunctionCalls:
                 raise
             result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
             now = self.clock.now()
-            if await self._settle(claimed, result, changes, now):
+            if await self._settle(claimed, execution, result, changes, now):
                 return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
         # nothing was stored: the call may be made again
         await self.tickets.release(claimed)
         raise UnavailableError("the user's documents are being changed by others")
 
-    async def _settle(self, claimed: ClaimedCall, result: ToolCallResult, changes: UserChanges, now: datetime) -> bool:
+    async def _settle(
+        self, claimed: ClaimedCall, execution: Execution, result: ToolCallResult, changes: UserChanges, now: datetime
+    ) -> bool:
         """Store the result, with what the tool has changed; return False where that rests on what is no longer so."""
         if changes.writes:
-            return await self.tickets.settle_changes(claimed, result, changes, now=now)
+            return await self.tickets.settle_changes(claimed, result, changes, context=execution.context, now=now)
         await self.tickets.settle(claimed, result, now=now)
         return True
 
@@ -86,7 +88,7 @@ class LocalFunctionCalls:
             "call": ticket.call,
             "tool": ticket.tool,
             "arguments": dict(ticket.display_arguments),
-            "user": build_user_id(execution.owner),
+            "user": build_user_id(execution.context),
         }
         asked_at = self.clock.now()
         try:
