@@ -206,7 +206,8 @@ async def test_a_page_is_a_list_with_the_cursor_of_the_next(served: Served) -> N
     ("status", "error"),
     [
         *((status, package.ApiInvalidError) for status in (400, 413, 415, 422)),
-        *((status, package.ApiUnauthorizedError) for status in (401, 403)),
+        (401, package.ApiUnauthorizedError),
+        (403, package.ApiForbiddenError),
         (404, package.ApiNotFoundError),
         (409, package.ApiConflictError),
         (429, package.ApiRateLimitedError),

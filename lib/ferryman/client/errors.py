@@ -58,11 +58,15 @@ class ApiInvalidError(ApiRefusedError):
 
 
 class ApiUnauthorizedError(ApiRefusedError):
-    """401 or 403: the API key is nobody's, or its owner may not do this."""
+    """401: the API key is nobody's, or is one no longer: it was revoked, it has expired, or its person has left."""
+
+
+class ApiForbiddenError(ApiRefusedError):
+    """403: the request lacks a right, which `detail` names, or the owner's plan has no such thing."""
 
 
 class ApiNotFoundError(ApiRefusedError):
-    """404: there is no such thing, or it belongs to another owner."""
+    """404: there is no such thing in the workspace that the request acts in."""
 
 
 class ApiConflictError(ApiRefusedError):
@@ -79,7 +83,8 @@ class ApiFailedError(ApiRefusedError):
 
 _KINDS: Mapping[int, type[ApiRefusedError]] = {
     **dict.fromkeys((400, 413, 415, 422), ApiInvalidError),
-    **dict.fromkeys((401, 403), ApiUnauthorizedError),
+    401: ApiUnauthorizedError,
+    403: ApiForbiddenError,
     404: ApiNotFoundError,
     409: ApiConflictError,
     429: ApiRateLimitedError,
