@@ -17,6 +17,8 @@ from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.job_work import MemoryJobWork
+from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
@@ -32,6 +34,7 @@ from ferryman.ports.connections import Connections
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
 from ferryman.ports.halts import Halts
+from ferryman.ports.jobs import Jobs, JobWork
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.owners import Ledger, Owners, Streams
 from ferryman.ports.queue import Queue
@@ -60,6 +63,8 @@ class Stores:
 
     owners: Owners
     workspaces: Workspaces
+    jobs: Jobs
+    job_work: JobWork
     agents: Agents
     tasks: Tasks
     credentials: Credentials
@@ -114,6 +119,8 @@ async def in_memory() -> AsyncIterator[Stores]:
     yield Stores(
         owners=MemoryOwners(memory),
         workspaces=MemoryWorkspaces(memory),
+        jobs=MemoryJobs(memory),
+        job_work=MemoryJobWork(memory),
         agents=MemoryAgents(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
@@ -154,6 +161,8 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
+    from ferryman.gcp.job_work import FirestoreJobWork
+    from ferryman.gcp.jobs import FirestoreJobs
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
@@ -220,6 +229,8 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
         yield Stores(
             owners=FirestoreOwners(clients),
             workspaces=FirestoreWorkspaces(clients),
+            jobs=FirestoreJobs(clients),
+            job_work=FirestoreJobWork(clients),
             agents=FirestoreAgents(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),

@@ -19,9 +19,11 @@ from ferryman.gcp.functions import FunctionClient
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import HttpClient
 from ferryman.gcp.identity import MetadataIdentity, TokenCallers
+from ferryman.gcp.job_work import FirestoreJobWork
+from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
 from ferryman.gcp.remote import RemoteTools
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
@@ -29,6 +31,7 @@ from ferryman.gcp.secret_manager import SecretManagerClient
 from ferryman.gcp.signing import SecretManagerReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.jobs.dependencies import SLICE, JobDependencies
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.models.anthropic import AnthropicModel
 from ferryman.schedules.fire import ScheduleDependencies
@@ -43,7 +46,7 @@ from ferryman.vault.sign import ReceiptSigning, parse_public_keys
 
 
 class OrchestratorFunction:
-    """What the orchestrator function is made of: the dependencies of the loop and of the schedules, and the check of who
+    """What the orchestrator function is made of: the dependencies of the loop, the jobs and the schedules, and the check of who
     delivers."""
 
     def __init__(self, settings: Settings) -> None:
@@ -93,6 +96,18 @@ class OrchestratorFunction:
             lease=timedelta(seconds=settings.lease_s),
             slice=timedelta(seconds=settings.slice_s),
             execution_timeout=execution_timeout,
+        )
+        self.jobs = JobDependencies(
+            jobs=FirestoreJobs(clients),
+            work=FirestoreJobWork(clients),
+            executions=executions,
+            queue=self.loop.queue,
+            job_queue=CloudTasksJobs(clients, settings, tracer.traceparent),
+            signing=self.loop.signing,
+            clock=clock,
+            tracer=tracer,
+            lease=timedelta(seconds=settings.lease_s),
+            slice=min(SLICE, timedelta(seconds=settings.slice_s)),
         )
         self.schedules = ScheduleDependencies(
             schedules=FirestoreSchedules(clients, plans),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction
 
     from ferryman.domain.executions.execution import Execution
+    from ferryman.domain.jobs.job import Job
     from ferryman.domain.tasks.task import Task
     from ferryman.domain.workspaces.agent import Agent
     from ferryman.domain.workspaces.workspace import Workspace
@@ -116,7 +117,7 @@ def _build_partial(kind: type[Any], names: tuple[str, ...]) -> Callable[[Any], d
 
 
 async def confirm_created(
-    creation: Awaitable[Value], reference: AsyncDocumentReference, value: Execution | Task | Agent | Workspace
+    creation: Awaitable[Value], reference: AsyncDocumentReference, value: Execution | Task | Agent | Workspace | Job
 ) -> Value | None:
     """Await the `creation` of the document of `value`, and return its result, or None where only its answer was lost.
 

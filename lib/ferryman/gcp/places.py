@@ -28,6 +28,9 @@ class Places:
     def locate_workspace(self, workspace: str) -> AsyncDocumentReference:
         return self.client.document("workspaces", workspace)
 
+    def locate_job(self, job: str) -> AsyncDocumentReference:
+        return self.client.document("jobs", job)
+
     def locate_task(self, task: str) -> AsyncDocumentReference:
         return self.client.document("tasks", task)
 

@@ -71,6 +71,16 @@ class CloudTasksQueue(_CloudTasksStore):
 
 
 @translate_errors
+class CloudTasksJobs(_CloudTasksStore):
+    """`ports.JobQueue`: one named task per job and slice."""
+
+    async def enqueue(self, job: str, *, slice: int, after: timedelta = NOW, wake_up: str = "") -> None:
+        name = f"{job}-{slice}" + (f"-{wake_up}" if wake_up else "")
+        due = datetime.now(UTC) + after if after > NOW else None
+        await self._create(self._settings.queue, name, {"job": job, "slice": slice}, path="/job", due=due)
+
+
+@translate_errors
 class CloudTasksTimers(_CloudTasksStore):
     """`ports.Timers`: one named task per time or hop, and one per window of the sweep."""
 

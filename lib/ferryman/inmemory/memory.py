@@ -19,6 +19,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.executions.retention import freeze_retention
+from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
@@ -38,6 +39,7 @@ class Memory:
     keys: dict[str, str] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     agents: dict[str, Agent] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
     credentials: dict[str, dict[str, SealedCredential]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The orchestrator as a function: Cloud Tasks delivers an execution or a timer, and is told whether to deliver it again."""
+"""The orchestrator as a function: Cloud Tasks delivers executions, timers and jobs, and is told whether to repeat one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def _deliver(function: OrchestratorFunction, request: Request) -> bool:
     from ferryman.loop.run import deliver
 
     body = await read_body(request, execution=str, slice=int, waits=int)
-    holder = f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
+    holder = _name_holder(request)
     return await deliver(function.loop, body["execution"], slice=body["slice"], holder=holder, waits=body["waits"])
 
 
@@ -69,9 +69,20 @@ async def _sweep(function: OrchestratorFunction, request: Request) -> bool:
     return True
 
 
+async def _work(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.jobs.run import deliver
+
+    body = await read_body(request, job=str, slice=int)
+    return await deliver(function.jobs, body["job"], slice=body["slice"], holder=_name_holder(request))
+
+
+def _name_holder(request: Request) -> str:
+    return f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
+
+
 def _parse_time(epoch: int) -> datetime:
     return datetime.fromtimestamp(epoch, UTC)
 
 
-ROUTES = {"/fire": _fire, "/sweep": _sweep}
-"""The paths of timers; executions come to the function's own URL."""
+ROUTES = {"/fire": _fire, "/sweep": _sweep, "/job": _work}
+"""The paths of timers and jobs; executions come to the function's own URL."""

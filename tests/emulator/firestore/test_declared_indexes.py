@@ -11,18 +11,25 @@ from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.parts import list_parts
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.page import Position
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import TaskFilter
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.gcp import documents
+from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.job_work import FirestoreJobWork
+from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
@@ -30,6 +37,7 @@ from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.gcp.user_documents import FirestoreUserDocuments
+from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.ports.executions import Filter
 from ferryman.settings import Settings
 from tests.builders import build_execution, build_label, build_lease, build_task, build_ticket
@@ -205,7 +213,50 @@ async def armed(clients: GoogleClients) -> None:
     await FirestoreSchedules(clients).armed()
 
 
+async def agents_listed(clients: GoogleClients) -> None:
+    await FirestoreAgents(clients).list("ann", "w")
+
+
+async def agent_created(clients: GoogleClients) -> None:
+    await FirestoreAgents(clients).create(
+        Agent(id="agent_1", owner="ann", workspace="w", name="a", created_at=NOW, updated_at=NOW)
+    )
+
+
+async def workspaces_listed(clients: GoogleClients) -> None:
+    await FirestoreWorkspaces(clients).list("ann")
+
+
+async def workspace_created(clients: GoogleClients) -> None:
+    await FirestoreWorkspaces(clients).create(Workspace(id="ws", owner="ann", name="w", created_at=NOW, updated_at=NOW))
+
+
+async def jobs_listed(clients: GoogleClients) -> None:
+    for workspace in (None, "w"):
+        await FirestoreJobs(clients).list("ann", workspace=workspace)
+
+
+async def job_at_work(clients: GoogleClients) -> None:
+    lease = timedelta(seconds=9)
+    for kind, subject in ((JobKind.DELETE_WORKSPACE, "ws"), (JobKind.DELETE_AGENT, "agent")):
+        job = Job(id=subject, owner="ann", workspace="w", kind=kind, subject=subject, created_at=NOW)
+        await Places(clients.firestore()).locate_job(subject).set(documents.write(job))
+        claimed, _ = await FirestoreJobs(clients).claim(subject, slice=0, holder="h", now=NOW, lease=lease)
+        work = FirestoreJobWork(clients)
+        await work.disable_tasks(claimed, most=9, now=NOW, lease=lease)
+        for part in list_parts(kind):
+            await work.delete(claimed, part, most=9, now=NOW, lease=lease)
+
+
 QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
+    "FirestoreAgents.list": (agents_listed,),
+    "FirestoreAgents._create": (agent_created,),
+    "FirestoreWorkspaces.list": (workspaces_listed,),
+    "FirestoreWorkspaces._create": (workspace_created,),
+    "FirestoreJobs.list": (jobs_listed,),
+    "FirestoreJobWork.disable_tasks": (job_at_work,),
+    "FirestoreJobWork.delete": (job_at_work,),
+    "FirestoreJobWork._collect_below": (job_at_work,),
     "FirestoreClusters._documents": (clusters_listed,),
     "FirestoreClusters._put": (cluster_stored,),
     "FirestoreConnections.put": (connection_begun,),

@@ -122,12 +122,13 @@ class Execution(ExecutionSummary):
     `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `schedule_generation` is set where a
     schedule started it. `coverage` is sealed to the key holders: which characters of which secrets its calls have sent so far.
     `retention_days` is how many days its workspace keeps it after its end, as it was when the execution was created; None: as
-    many as the deployment.
+    many as the deployment. `taken_over_by` is who answers for it since the person who started it left the workspace.
     """
 
     input: str | None = field(default=None, repr=False)
     schedule_generation: int | None = None
     retention_days: int | None = None
+    taken_over_by: str = ""
     pending_model_calls: int = field(default=0, metadata={STORED_NAME: "asked"})
     model_trouble: ModelTrouble = field(default_factory=ModelTrouble)
     tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)

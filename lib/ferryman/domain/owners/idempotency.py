@@ -55,6 +55,7 @@ class KeyedRequest:
 
     id: str
     owner: str
+    workspace: str = ""
     fingerprint: str
     seed: str = field(repr=False)
     claimed_at: datetime

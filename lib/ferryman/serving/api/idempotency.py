@@ -70,6 +70,7 @@ class IdempotentRequest:
         keyed_request = KeyedRequest(
             id=idempotency.derive_id(owner, self.key, workspace=self._name_workspace(), person=self.caller.person),
             owner=owner,
+            workspace=self.caller.workspace,
             # in a thread, as everything here that may take megabytes
             fingerprint=await to_thread(
                 compute_fingerprint, self.api_key, request.method.encode(), address.encode(), await request.body()

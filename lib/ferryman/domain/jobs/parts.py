@@ -1,0 +1,50 @@
+"""The parts of a workspace that a deletion counts and deletes one by one, in this order.
+
+Executions come first: while one is under way, its task's secrets are needed to find them in what it stores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ferryman.domain.jobs.job import JobKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspacePart:
+    """The documents of a collection that belong to a workspace, with those below each of them.
+
+    `below` are the collections below a document, and what their documents are counted as. `of_agents` tells that each document
+    belongs to an agent, too, `is_group` that the documents are in collections of that name below others.
+    """
+
+    name: str
+    collection: str
+    below: tuple[str, ...] = ()
+    of_agents: bool = False
+    is_group: bool = False
+
+
+EXECUTIONS = WorkspacePart(name="executions", collection="executions", below=("calls", "steps"), of_agents=True)
+TASKS = WorkspacePart(name="tasks", collection="tasks", below=("credentials", "connections", "clusters"), of_agents=True)
+PARTS: tuple[WorkspacePart, ...] = (
+    EXECUTIONS,
+    TASKS,
+    WorkspacePart(name="agents", collection="agents"),
+    WorkspacePart(name="members", collection="members"),
+    WorkspacePart(name="keys", collection="api_keys"),
+    WorkspacePart(name="invitations", collection="invitations"),
+    WorkspacePart(name="audit_entries", collection="audit"),
+    WorkspacePart(name="user_documents", collection="user_memory", is_group=True),
+    WorkspacePart(name="answers", collection="keyed_requests"),
+    WorkspacePart(name="alerts", collection="alerts"),
+)
+SUBJECTS = {JobKind.DELETE_WORKSPACE: "workspaces", JobKind.DELETE_AGENT: "agents"}
+"""What a finished deletion counts one of besides: its subject."""
+
+
+def list_parts(kind: JobKind) -> tuple[WorkspacePart, ...]:
+    """Return the parts that a job of `kind` deletes, in their order; none where it deletes nothing."""
+    if kind is JobKind.DELETE_WORKSPACE:
+        return PARTS
+    return tuple(part for part in PARTS if part.of_agents) if kind is JobKind.DELETE_AGENT else ()

@@ -1,0 +1,138 @@
+"""What a job changes in memory: each change checks the job's lease, and counts what it deletes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.jobs import job as rules
+from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
+from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.parts import EXECUTIONS, TASKS, WorkspacePart
+from ferryman.domain.jobs.scope import concerns, name_scope
+from ferryman.inmemory.jobs import check
+from ferryman.inmemory.memory import Memory, MemoryStore
+from ferryman.ports.jobs import JobProgress
+
+Belonging = tuple[str, Callable[[], Any]]
+"""A document: what it is counted as, and what removes it."""
+
+
+class MemoryJobWork(MemoryStore):
+    """`ports.JobWork`."""
+
+    async def unended(self, job: Job) -> Sequence[Execution]:
+        executions = sorted(self._memory.executions.values(), key=lambda execution: execution.id)
+        return [item for item in executions if not item.status.terminal and concerns(job, item)]
+
+    async def disable_tasks(self, job: Job, *, most: int, now: datetime, lease: timedelta) -> JobProgress:
+        current = self._renew(job, now, lease)
+        tasks = [task for task in self._memory.tasks.values() if task.enabled and _fits(job, task)][:most]
+        for task in tasks:
+            self._memory.tasks[task.id] = replace(task, enabled=False)
+        return JobProgress(self._put(current), len(tasks) == most)
+
+    async def delete(self, job: Job, part: WorkspacePart, *, most: int, now: datetime, lease: timedelta) -> JobProgress:
+        current = self._renew(job, now, lease)
+        belongings = [*_list_belongings(self._memory, job, part)]
+        counts = Counter[str]()
+        for name, remove in belongings[:most]:
+            remove()
+            counts[name] += 1
+        return JobProgress(self._put(current.add_counts(part.name, counts)), len(belongings) > most)
+
+    async def note(self, job: Job, executions: Collection[str], *, now: datetime, lease: timedelta) -> Job:
+        current = self._renew(job, now, lease)
+        known = tuple(sorted({*current.executions, *executions}))
+        counted = current.add_counts(job.kind.value, {"executions": len(known) - len(current.executions)})
+        return self._put(rules.note_executions(counted, known))
+
+    async def take_over(self, job: Job, execution: str, *, now: datetime) -> None:
+        check(self._memory, job, now)
+        stored = self._memory.executions.get(execution)
+        if stored is not None and not stored.status.terminal:
+            self._memory.executions[execution] = replace(stored, taken_over_by=job.successor)
+
+    async def finish(self, job: Job, receipt: DeletionReceipt | None, *, now: datetime) -> None:
+        after = rules.finish_job(check(self._memory, job, now), receipt, now)
+        if job.kind is JobKind.DELETE_WORKSPACE:
+            self._memory.workspaces.pop(job.subject, None)
+        self._put(after)
+
+    def _renew(self, job: Job, now: datetime, lease: timedelta) -> Job:
+        return rules.renew_job(check(self._memory, job, now), now, lease)
+
+    def _put(self, job: Job) -> Job:
+        self._memory.jobs[job.id] = job
+        return job
+
+
+def _fits(job: Job, value: Any) -> bool:
+    return value.owner == job.owner and all(getattr(value, name) == text for name, text in name_scope(job).items())
+
+
+def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[Belonging]:
+    """Yield what is deleted of a part, what is below a document before itself."""
+    if part is EXECUTIONS:
+        for execution in [item for item in memory.executions.values() if item.status.terminal and _fits(job, item)]:
+            yield from _list_execution(memory, execution.id)
+    elif part is TASKS:
+        for task in [item for item in memory.tasks.values() if _fits(job, item)]:
+            yield from _list_task(memory, task.id)
+    elif part.is_group:
+        for user in [user for user, workspace in memory.user_workspaces.items() if workspace == job.workspace]:
+            for place in [
+                place for place, (document, _) in memory.user_documents.items() if place[0] == user and document is not None
+            ]:
+                yield part.name, _remove(memory.user_documents, place)
+    elif isinstance(stored := getattr(memory, _NAMES.get(part.name, part.name), None), dict):
+        for name in [name for name, item in stored.items() if getattr(item, "workspace", "") == job.workspace]:
+            yield part.name, _remove(stored, name)
+
+
+_NAMES = {"keys": "api_keys", "answers": "keyed", "audit_entries": "audit"}
+"""The fields of `Memory` that have another name than the part."""
+
+
+def _list_execution(memory: Memory, name: str) -> Iterator[Belonging]:
+    for number in [*memory.steps.get(name, {})]:
+        yield "steps", _remove(memory.steps[name], number)
+    if name in memory.openings:
+        yield "steps", _remove(memory.openings, name)
+    for seq in [*memory.tickets.get(name, {})]:
+        yield "calls", _remove(memory.tickets[name], seq)
+
+    def remove() -> None:
+        for stored in (memory.receipts, memory.steps, memory.tickets, memory.executions):
+            stored.pop(name, None)
+
+    yield "executions", remove
+
+
+def _list_task(memory: Memory, name: str) -> Iterator[Belonging]:
+    kinds: dict[str, dict[str, dict[str, Any]]] = {
+        "credentials": memory.credentials,
+        "former_values": memory.former,
+        "connections": memory.connections,
+        "clusters": memory.clusters,
+    }
+    for kind, stored in kinds.items():
+        for key in [*stored.get(name, {})]:
+            yield kind, _remove(stored[name], key)
+    for key in [key for key, slot in memory.tokens.items() if slot.task == name]:
+        yield "tokens", _remove(memory.tokens, key)
+
+    def remove() -> None:
+        others: tuple[dict[str, Any], ...] = (memory.versions, memory.generations, memory.tasks)
+        for stored in (*kinds.values(), *others):
+            stored.pop(name, None)
+
+    yield "tasks", remove
+
+
+def _remove(stored: dict[Any, Any], key: Any) -> Callable[[], Any]:
+    return lambda: stored.pop(key, None)

@@ -1,0 +1,59 @@
+"""A workspace with something of each kind in it, and what a deletion counts of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from ferryman.domain.credentials.token import Fetch, Token
+from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.workspace import Workspace
+
+from .conftest import Stores
+from .values import DONE, ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, POLICY, TASK, apply_turn, build_sealed, turn
+
+COUNTS = {
+    **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 2, "former_values": 1},
+    **{"steps": 2, "tasks": 1, "tokens": 1},
+}
+"""What `fill` stores in a workspace."""
+
+
+def build_job(kind: JobKind = JobKind.DELETE_WORKSPACE, subject: str = "ws_1", **fields: str) -> Job:
+    """Return the job that deletes ws_1, or another."""
+    return Job(**{"id": "job_1", "workspace": "ws_1", "owner": "ann", "created_at": NOW, **fields}, kind=kind, subject=subject)
+
+
+async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", person: str = "") -> None:
+    """Store a workspace of ann's with an agent, a task of the agent's, a run of it that ended and one that is queued."""
+    await stores.owners.put(OWNER)
+    await stores.workspaces.create(Workspace(id=workspace, owner="ann", name="w", created_at=NOW, updated_at=NOW))
+    place = {"workspace": workspace, "agent": agent}
+    await stores.agents.create(Agent(id=agent, owner="ann", workspace=workspace, name="a", created_at=NOW, updated_at=NOW))
+    task = replace(TASK, id=f"task_{workspace}", **place)
+    await stores.tasks.create(task)
+    for version in (1, 2):
+        await stores.credentials.put(build_sealed(version, task=task.id))
+    tool = DeclaredTool(name="look_up", url="https://api.example.com/", query={}, headers={}, cluster="c")
+    await stores.clusters.put(task.id, "c", [tool], since=0)
+    fetch = Fetch(name="one", until=LATER)
+    await stores.tokens.claim(f"{workspace:a<64}", "ann", task.id, fetch, stale=None, now=NOW)
+    await stores.tokens.put(f"{workspace:a<64}", Token(fetch="one", ciphertext=b"\x00", expires_at=LATER))
+    await run(stores, replace(EXECUTION, id=f"exec_{workspace}", task=task.id, **place))
+    queued = replace(EXECUTION, id=f"queued_{workspace}", task=task.id, person=person, **place)
+    await stores.executions.start(queued, most=10)
+
+
+async def run(stores: Stores, execution: object) -> None:
+    """Run an execution through a turn with two calls to its end."""
+    name, task = execution.id, execution.task  # type: ignore[attr-defined] # an execution
+    await stores.executions.start(execution, most=10)  # type: ignore[arg-type]
+    claimed, _ = await stores.executions.claim(name, slice=0, holder="h", now=NOW, lease=LEASE)
+    opened = replace(claimed, policy=replace(POLICY, task=task), events=1)
+    entry = replace(ENTRY, id=f"{name}.start", execution=name, task=task)
+    await stores.executions.open(opened, OPENING, entry=entry, now=NOW)
+    opened = replace(opened, credits_reserved=OPENING.max_credits)
+    after = await stores.executions.commit(apply_turn(opened), turn(), now=LATER, lease=LEASE)
+    await stores.executions.finish(after, DONE, now=LATER + timedelta(seconds=1))
