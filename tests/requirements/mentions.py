@@ -13,11 +13,13 @@ FOLDERS = ("lib", "functions", "emulator", "infra", "bench", "tests", "docs", ".
 SUFFIXES = (".py", ".md", ".toml", ".json", ".tf", ".yaml", ".yml", ".sh", "")
 PAGE = ROOT / "docs" / "specification.md"
 _TABLES = ROOT / "tests" / "requirements"
+_CONFLICT = re.compile(r"\bC-\d+\b")
 _MENTION = re.compile(r"\bS(\d+)-(\d+)\b(?:\s*(?:…|\.\.\.?|–)\s*S(\d+)-(\d+)\b)?")
 
 
 def find_mentions(text: str) -> Iterator[str]:
-    """Yield every line that `text` names; a range, as S1-27 … S1-30, names all between its ends."""
+    """Yield every line that `text` names, contradictions too; a range, as S1-27 … S1-30, names all between its ends."""
+    yield from _CONFLICT.findall(text)
     for seed, first, other, last in _MENTION.findall(text):
         yield from (f"S{seed}-{number}" for number in range(int(first), int(last or first) + 1))
         if other not in ("", seed):

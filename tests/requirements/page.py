@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tests.requirements.mentions import PAGE
-from tests.requirements.table import SIZES, Requirement, State, count_states, load_lines
+from tests.requirements.table import SIZES, Requirement, State, count_states, load_conflicts, load_lines
 
 TITLES = {
     0: "Seed 0: the four HTTP tools and the gate",
@@ -26,7 +26,7 @@ for).
 
 def write_page(lines: Mapping[str, Requirement]) -> str:
     """Return the page: the counts, then a table for each seed."""
-    return "\n".join([HEAD, *_write_counts(lines), *_write_seeds(lines)]) + "\n"
+    return "\n".join([HEAD, *_write_counts(lines), *_write_seeds(lines), *_write_conflicts()]) + "\n"
 
 
 def _write_counts(lines: Mapping[str, Requirement]) -> Iterator[str]:
@@ -47,6 +47,14 @@ def _write_seeds(lines: Mapping[str, Requirement]) -> Iterator[str]:
         for line in lines.values():
             if line.id.startswith(f"S{seed}-"):
                 yield f"| {line.id} | {_escape(line.text)} | {_write_state(line)} |"
+
+
+def _write_conflicts() -> Iterator[str]:
+    yield "\n## Where the seeds contradict each other\n"
+    yield "| number | what they say | what was decided |"
+    yield "|---|---|---|"
+    for line in load_conflicts().values():
+        yield f"| {line.id} | {_escape(line.text)} | {_escape(line.otherwise or '')} |"
 
 
 def _write_state(line: Requirement) -> str:

@@ -6,6 +6,8 @@
 - `otherwise`, a reason: *decided otherwise*, also in part; its tests prove what is done instead.
 - neither: *open*. `built_when` are words that the library has once the line is built: then it may no longer be open.
   `waits_for` names what has to be there first.
+
+`conflicts.toml` holds where seeds contradict each other: `otherwise` is what was decided, `tests` hold it.
 """
 
 from __future__ import annotations
@@ -54,12 +56,20 @@ class Requirement:
 @cache
 def load_lines() -> Mapping[str, Requirement]:
     """Return the lines of all seeds by number, in order. Raise TypeError for an unknown field, ValueError for a bad file."""
+    return {number: line for seed in SIZES for number, line in _load(f"seed_{seed}.toml").items()}
+
+
+@cache
+def load_conflicts() -> Mapping[str, Requirement]:
+    """Return the contradictions of the seeds by number, in order. It raises what `load_lines` does."""
+    return _load("conflicts.toml")
+
+
+def _load(name: str) -> dict[str, Requirement]:
     lines = {}
-    for seed in SIZES:
-        content = tomllib.loads((Path(__file__).parent / f"seed_{seed}.toml").read_text())
-        for number, fields in content.items():
-            values = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-            lines[number] = Requirement(id=number, **values)
+    for number, fields in tomllib.loads((Path(__file__).parent / name).read_text()).items():
+        values = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+        lines[number] = Requirement(id=number, **values)
     return lines
 
 

@@ -7,9 +7,9 @@ import pytest
 from tests.requirements.mentions import PAGE, find_claimed, find_mentions, list_files, read_library, read_mentions
 from tests.requirements.page import write_page
 from tests.requirements.plugin import summarize, to_proof
-from tests.requirements.table import Requirement, State, expected_numbers, find_problems, load_lines
+from tests.requirements.table import Requirement, State, expected_numbers, find_problems, load_conflicts, load_lines
 
-LINES = load_lines()
+LINES, CONFLICTS = load_lines(), load_conflicts()
 HERE = "requirements/test_tables.py::test_every_line_of_the_seeds_is_listed_once_and_in_order"
 
 
@@ -23,8 +23,13 @@ def test_every_listed_test_exists_and_no_open_line_is_built():
     assert {line.id: problems for line in LINES.values() if (problems := find_problems(line, library))} == {}
 
 
+def test_every_contradiction_is_decided_and_held_by_tests_that_exist():
+    assert {line.id: problems for line in CONFLICTS.values() if (problems := find_problems(line, ""))} == {}
+    assert [line.id for line in CONFLICTS.values() if not line.otherwise or not line.tests] == []
+
+
 def test_every_line_that_code_or_documents_name_exists():
-    assert {number: files for number, files in read_mentions().items() if number not in LINES} == {}
+    assert {number: files for number, files in read_mentions().items() if number not in {**LINES, **CONFLICTS}} == {}
 
 
 def test_no_line_that_code_or_documents_name_is_open():
@@ -87,6 +92,7 @@ def test_an_entry_that_is_true_is_not_found(fields):
         ("S0-3, S1-4", ["S0-3", "S1-4"]),
         ("SHA-256, RS0-1, S0-", []),
         ("S7-1", ["S7-1"]),
+        ("a list (C-5), RFC-5, C-", ["C-5"]),
     ],
 )
 def test_a_mention_is_found(text, numbers):
