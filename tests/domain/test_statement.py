@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from ferryman.domain.credits import ledger, statement
+from ferryman.domain.credits.statement import Grouping
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.problem import InvalidInputError, Problem
 
@@ -24,10 +25,10 @@ def entries(name: str, task: str, tokens: str) -> list[ledger.LedgerEntry]:
 
 
 def test_a_month_is_told_by_task_the_dearest_first() -> None:
-    lines = statement.summarize_tasks(
-        [*entries("e1", "cheap", "1"), *entries("e2", "dear", "7"), *entries("e3", "dear", "2.25")]
+    lines = statement.summarize_entries(
+        [*entries("e1", "cheap", "1"), *entries("e2", "dear", "7"), *entries("e3", "dear", "2.25")], by=Grouping.TASK
     )
-    assert [(line.task, line.executions, line.credits) for line in lines] == [
+    assert [(line.id, line.executions, line.credits) for line in lines] == [
         ("dear", 2, Decimal("10.25")),
         ("cheap", 1, Decimal("1.5")),
     ]

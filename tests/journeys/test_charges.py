@@ -69,7 +69,7 @@ async def test_calls_beyond_the_rate_end_their_turn_and_cost_no_fee(guru_journey
     contents = [call["result"]["content"] for call in await journey.client.list_calls(record["execution_id"]) if call["result"]]
     assert ["not tried" in content for content in contents[10:]] == [False] * 3 + [True] * 2
     assert (record["iterations"], len(await journey.received(HOST))) == (2, 10)
-    (spent,) = (await journey.client.get_ledger())["tasks"]
+    (spent,) = (await journey.client.get_ledger())["lines"]
     assert spent["api_call_fees"] == "0"
 
 
@@ -89,5 +89,5 @@ async def test_a_kill_switch_amid_the_handshake_of_a_call_leaves_it_unsent_and_f
     (stopped,) = await journey.client.list_calls(execution)
     assert (stopped["in_doubt"], stopped["result"]["block_reason"]) == (False, "halted")
     assert stopped["result"]["content"].startswith("Error: not sent")
-    (spent,) = (await journey.client.get_ledger())["tasks"]
+    (spent,) = (await journey.client.get_ledger())["lines"]
     assert spent["api_call_fees"] == "0"

@@ -37,7 +37,7 @@ async def test_each_request_goes_the_way_of_the_tool_behind_it(journey: Journey)
     rows = [(row["tool"], row["blocked"]) for row in record["tool_calls"]]
     assert rows == [("http_get", False), ("http_post", False), ("api_call", False), ("api_call", True), ("http_request", True)]
     ledger = await journey.client.get_ledger()
-    (spent,) = [row for row in ledger["tasks"] if row["task_id"] == task]
+    (spent,) = [row for row in ledger["lines"] if row["id"] == task]
     assert spent["api_call_fees"] == "0.5"
 
 

@@ -52,16 +52,3 @@ async def plans(session: ApiSession) -> None:
     spending = ("credits_per_execution", "credits_per_month")
     rows = [plan async for plan in session.client.iterate_plans()]
     session.screen.print_list(rows, "name", *columns, *spending)
-
-
-@click.command()
-@click.option("--month", help='A month (UTC) like "2026-11"; without it, this one.')
-@api_command
-async def ledger(session: ApiSession, month: str | None) -> None:
-    """Show a month's credits by task, the dearest first; the books behind it sum to zero."""
-    statement = await session.client.get_ledger(month=month)
-    session.screen.print_json(statement)
-    columns = ("executions", "llm_tokens", "api_call_fees", "credits")
-    session.screen.print_table(statement["tasks"], "task_id", *columns, empty=f"Nothing was spent in {statement['month']}.")
-    books = f"{statement['entries']} entries sum to {statement['sum_of_postings']}"
-    session.screen.print_line(f"{statement['month']}: {statement['credits']} credits; {books}")

@@ -49,6 +49,7 @@ class AsyncMethods:
     iterate_models = async_pager(catalog.list_models)
     set_halt = async_method(account.set_halt)
     get_ledger = async_method(account.get_ledger)
+    get_budget = async_method(account.get_budget)
     get_me = async_method(account.get_me)
     create_workspace = async_method(workspaces.create_workspace)
     list_workspaces = async_method(workspaces.list_workspaces)

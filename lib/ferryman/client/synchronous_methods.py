@@ -49,6 +49,7 @@ class Methods:
     iterate_models = pager(catalog.list_models)
     set_halt = method(account.set_halt)
     get_ledger = method(account.get_ledger)
+    get_budget = method(account.get_budget)
     get_me = method(account.get_me)
     create_workspace = method(workspaces.create_workspace)
     list_workspaces = method(workspaces.list_workspaces)

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from ferryman.domain.credits.balance import name_owner_balance
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.workspaces.names import fill_place
 
 TOKENS = "llm_tokens"
 FEES = "api_call_fee"
@@ -29,16 +30,24 @@ class Posting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One entry. `id` is made of the execution and the event, so no event is entered twice (idempotency)."""
+    """One entry. `id` is made of the execution and the event, so no event is entered twice (idempotency).
+
+    An entry that names no workspace is one of the owner's default workspace, and one without an agent of that one's default
+    agent; `person` is "" where no person started the execution.
+    """
 
     id: str
     execution: str
     owner: str
+    workspace: str = ""
+    agent: str = ""
+    person: str = ""
     task: str
     at: datetime
     postings: tuple[Posting, ...]
 
     def __post_init__(self) -> None:
+        fill_place(self)
         if sum(posting.credits for posting in self.postings):
             raise ValueError("the postings of an entry sum to zero")
 
@@ -98,6 +107,9 @@ def _build_entry(execution: Execution, what: str, at: datetime, lines: Mapping[s
         id=f"{execution.id}.{what}",
         execution=execution.id,
         owner=execution.owner,
+        workspace=execution.workspace,
+        agent=execution.agent,
+        person=execution.person,
         task=execution.task,
         at=at,
         postings=postings,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from enum import StrEnum
 
 from ferryman.domain.credits.ledger import FEES, TOKENS, LedgerEntry
 from ferryman.domain.problem import build_input_error
@@ -14,11 +15,20 @@ from ferryman.domain.problem import build_input_error
 _MONTH = re.compile(r"(20[0-9]{2})-(0[1-9]|1[0-2])", re.ASCII)
 
 
+class Grouping(StrEnum):
+    """By what a statement sums the expenses up."""
+
+    TASK = "task"
+    AGENT = "agent"
+    PERSON = "person"
+    WORKSPACE = "workspace"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementLine:
-    """The credits that the executions of one task spent in the month."""
+    """What the executions of one task, agent, person or workspace cost in the month; no person has the id ""."""
 
-    task: str
+    id: str
     executions: int
     llm_tokens: Decimal
     api_call_fees: Decimal
@@ -38,18 +48,19 @@ def parse_month(month: str) -> tuple[datetime, datetime]:
     return datetime(year, number, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC)
 
 
-def summarize_tasks(entries: Iterable[LedgerEntry]) -> list[StatementLine]:
-    """Return the expenses by task, the highest first. Reservations and their release are no expense."""
-    spent: dict[str, dict[str, Decimal]] = {}
+def summarize_entries(entries: Iterable[LedgerEntry], *, by: Grouping) -> list[StatementLine]:
+    """Return the expenses, the highest first. Reservations and their release are no expense."""
+    expenses: dict[str, dict[str, Decimal]] = {}
     executions: dict[str, set[str]] = {}
     for entry in entries:
-        accounts = spent.setdefault(entry.task, {TOKENS: Decimal(0), FEES: Decimal(0)})
-        executions.setdefault(entry.task, set()).add(entry.execution)
+        name: str = getattr(entry, by.value)
+        accounts = expenses.setdefault(name, {TOKENS: Decimal(0), FEES: Decimal(0)})
+        executions.setdefault(name, set()).add(entry.execution)
         for posting in entry.postings:
             if posting.account in accounts:
                 accounts[posting.account] += posting.credits
     lines = [
-        StatementLine(task=task, executions=len(executions[task]), llm_tokens=sums[TOKENS], api_call_fees=sums[FEES])
-        for task, sums in spent.items()
+        StatementLine(id=name, executions=len(executions[name]), llm_tokens=sums[TOKENS], api_call_fees=sums[FEES])
+        for name, sums in expenses.items()
     ]
-    return sorted(lines, key=lambda line: (-line.credits, line.task))
+    return sorted(lines, key=lambda line: (-line.credits, line.id))

@@ -7,11 +7,13 @@ from decimal import Decimal
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from starlette.exceptions import HTTPException
 
 from ferryman.domain.credits import ledger, statement
 from ferryman.domain.credits.balance import get_month, name_owner_balance
+from ferryman.domain.credits.statement import Grouping
 from ferryman.domain.executions.execution import Status
-from ferryman.serving.api.access import CurrentOwner, Dependencies
+from ferryman.serving.api.access import CurrentOwner, Dependencies, Reader
 from ferryman.serving.api.shapes import account as shapes
 from ferryman.serving.api.shapes.plan import PlanResponse
 
@@ -39,19 +41,25 @@ async def resume_executions(deps: Dependencies, owner: CurrentOwner) -> shapes.H
     return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
 
 
-@router.get("/ledger", tags=["ledger"], summary="A month's credits by task, and that the books sum to zero")
+@router.get("/ledger", tags=["ledger"], summary="A month's credits by task, agent or person, and that the books sum to zero")
 async def get_ledger(
     deps: Dependencies,
-    owner: CurrentOwner,
+    caller: Reader,
     month: Annotated[str | None, Query(max_length=7, description='A month (UTC) like "2026-11"; without it, this one')] = None,
+    by: Annotated[Grouping, Query(description="workspace: over all workspaces, with the owner's own key")] = Grouping.TASK,
 ) -> shapes.Statement:
     month = month or get_month(deps.clock.now())
     since, until = statement.parse_month(month)
-    entries = await deps.ledger.of_owner(owner.id, since=since, until=until)
-    lines = statement.summarize_tasks(entries)
+    if by is Grouping.WORKSPACE and caller.person:
+        raise HTTPException(403, "this needs the owner's own key: a statement over all workspaces is the owner's alone")
+    entries = await deps.ledger.of_owner(caller.owner.id, since=since, until=until)
+    if by is not Grouping.WORKSPACE:
+        entries = [entry for entry in entries if caller.sees(entry)]
+    lines = statement.summarize_entries(entries, by=by)
     return shapes.Statement(
         month=month,
-        tasks=tuple(map(shapes.TaskSpending.model_validate, lines)),
+        by=by,
+        lines=tuple(map(shapes.StatementLineResponse.model_validate, lines)),
         credits=sum((line.credits for line in lines), Decimal(0)),
         entries=len(entries),
         sum_of_postings=sum(ledger.sum_accounts(entries).values(), Decimal(0)),

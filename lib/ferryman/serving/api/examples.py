@@ -14,7 +14,7 @@ from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.workspace import WorkspaceState
-from ferryman.serving.api.shapes import account, call, credential, custom, execution, receipt, record, table, task, workspace
+from ferryman.serving.api.shapes import account, budget, call, credential, custom, execution, receipt, record, table, task, workspace
 from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import select
 
@@ -54,6 +54,10 @@ _ROW = {
     **{"tool": "api_call", "url": URL, "method": "GET", "credential_used": "COINGECKO_API_KEY", "response_status": 200},
     **{"content": '<tool_response id="1f0c">{"bitcoin":{"eur":81234}}</tool_response>', "response_size_bytes": 25},
     **{"latency_ms": 131.5, "blocked": False, "block_reason": None, "ok": True, "code": None, "suggestion": None},
+}
+_BUDGET = {
+    **{"kind": "workspace", "id": "ws_7a1c0f93e2b85d64a9c3f0e1d2b4a5", "name": "Kitchen", "limit": "1000", "credits_used": "36.06"},
+    **{"credits_reserved": "100", "credits_left": "863.94", "percent_used": 3},
 }
 _LABEL = {"integrity": "trusted", "confidentiality": "owner", "sources": [], "more": False}
 _SOURCE = {"tool": "api_call", "call": 0, "url": URL, "credential": "COINGECKO_API_KEY"}
@@ -198,10 +202,11 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         "getLedger": account.Statement.model_validate(
             {
-                **{"month": "2026-11", "tasks": [{"task": TASK, **spent}], "credits": "36.06", "entries": 36},
+                **{"month": "2026-11", "by": "task", "lines": [{"id": TASK, **spent}], "credits": "36.06", "entries": 36},
                 "sum_of_postings": "0",
             }
         ),
+        "getBudget": budget.BudgetList.model_validate({"month": "2026-11", "budgets": [_BUDGET]}),
         "getHealth": table.Health(),
         "getWelcome": table.Welcome(name="Ferryman", version="1", about="Agent tasks whose keys never leak."),
     }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
+from ferryman.domain.credits.statement import Grouping
 from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
@@ -28,10 +27,11 @@ class Halt(ResponseShape):
     halted: str | None
 
 
-class TaskSpending(ResponseShape):
-    """What one task's executions spent in the month."""
+class StatementLineResponse(ResponseShape):
+    """What the executions of one task, agent, person or workspace cost in the month. `id` is "" for those that no person
+    started."""
 
-    task_id: str = Field(validation_alias="task")
+    id: str
     executions: int
     llm_tokens: Credits
     api_call_fees: Credits
@@ -39,10 +39,11 @@ class TaskSpending(ResponseShape):
 
 
 class Statement(ResponseShape):
-    """A month, the dearest task first. `sum_of_postings` is 0: what leaves one account enters another."""
+    """A month, the dearest line first. `sum_of_postings` is 0: what leaves one account enters another."""
 
     month: str
-    tasks: tuple[TaskSpending, ...]
+    by: Grouping
+    lines: tuple[StatementLineResponse, ...]
     credits: Credits
     entries: int
     sum_of_postings: Credits
