@@ -48,7 +48,9 @@ def draw_bar(used: str, reserved: str, limit: str) -> str:
 
 @click.command()
 @click.option("--month", help='A month (UTC) like "2026-11"; without it, this one.')
-@click.option("--by", type=click.Choice([by.value for by in Grouping]), default="task", show_default=True, help="What to sum up by.")
+@click.option(
+    "--by", type=click.Choice([by.value for by in Grouping]), default="task", show_default=True, help="What to sum up by."
+)
 @api_command
 async def ledger(session: ApiSession, month: str | None, by: str) -> None:
     """Show a month's credits by task, agent, person or workspace, the dearest first; the books behind it sum to zero.

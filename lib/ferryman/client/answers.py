@@ -18,6 +18,26 @@ class AgentJson(TypedDict):
     allowed_tools: list[str]
 
 
+class BudgetListJson(TypedDict):
+    """The budgets of `month` (UTC), the outermost first."""
+
+    month: str
+    budgets: list[BudgetJson]
+
+
+class BudgetJson(TypedDict):
+    """What `kind` and `id` name has used and reserved. Without a cap, `limit`, `credits_left` and `percent_used` are null."""
+
+    kind: Literal["owner", "workspace", "agent", "person", "task", "conversation"]
+    id: str
+    name: str
+    limit: str | None
+    credits_used: str
+    credits_reserved: str
+    credits_left: str | None
+    percent_used: int | None
+
+
 class CallJson(TypedDict):
     """One call as it was journaled; its arguments as they were scanned, its result in full."""
 
@@ -330,13 +350,26 @@ class SourceJson(TypedDict):
 
 
 class StatementJson(TypedDict):
-    """A month, the dearest task first. `sum_of_postings` is 0: what leaves one account enters another."""
+    """A month, the dearest line first. `sum_of_postings` is 0: what leaves one account enters another."""
 
     month: str
-    tasks: list[TaskSpendingJson]
+    by: Literal["task", "agent", "person", "workspace"]
+    lines: list[StatementLineJson]
     credits: str
     entries: int
     sum_of_postings: str
+
+
+class StatementLineJson(TypedDict):
+    """What the executions of one task, agent, person or workspace cost in the month. `id` is "" for those that no person
+    started.
+    """
+
+    id: str
+    executions: int
+    llm_tokens: str
+    api_call_fees: str
+    credits: str
 
 
 class TaskJson(TypedDict):
@@ -365,16 +398,6 @@ class TaskJson(TypedDict):
     updated_at: str
     system_prompt: str
     task_prompt: str
-
-
-class TaskSpendingJson(TypedDict):
-    """What one task's executions spent in the month."""
-
-    task_id: str
-    executions: int
-    llm_tokens: str
-    api_call_fees: str
-    credits: str
 
 
 class TokenCountsJson(TypedDict):

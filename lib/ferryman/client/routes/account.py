@@ -12,7 +12,7 @@ def set_halt(*, on: bool) -> ApiRequest[answers.HaltJson]:
 
 
 def get_ledger(*, month: str | None = None, by: str | None = None) -> ApiRequest[answers.StatementJson]:
-    """Return a month's statement by task, agent, person or workspace; without a month, this one's, and without `by`, by task."""
+    """Return a month's statement by task, agent, person or workspace; without a month, this one's."""
     return get(build_path("ledger"), read_as(answers.StatementJson), month=month or None, by=by or None)
 
 

@@ -21,8 +21,8 @@ class Budgeted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """A row: the credits that are used and reserved in the month. Without a limit, nothing is left of it and it has no share."""
+class CreditBudget:
+    """A row: the credits that are used and reserved in the month. What has no limit has no rest and no share of it."""
 
     kind: CapKind
     id: str
@@ -42,7 +42,7 @@ class Budget:
         return None if not self.limit else int(self.credits_used * 100 / self.limit)
 
 
-def list_budgets(balance: CreditBalance, things: Iterable[Budgeted]) -> list[Budget]:
+def list_budgets(balance: CreditBalance, things: Iterable[Budgeted]) -> list[CreditBudget]:
     """Return the rows of those `things` that have a cap or are counted in `balance`, in their order."""
     rows = []
     for thing in things:
@@ -50,7 +50,7 @@ def list_budgets(balance: CreditBalance, things: Iterable[Budgeted]) -> list[Bud
         if thing.limit is None and not counts.credits_used and not counts.credits_reserved:
             continue
         rows.append(
-            Budget(
+            CreditBudget(
                 kind=thing.kind,
                 id=thing.id,
                 name=thing.name,

@@ -14,7 +14,19 @@ from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.workspace import WorkspaceState
-from ferryman.serving.api.shapes import account, budget, call, credential, custom, execution, receipt, record, table, task, workspace
+from ferryman.serving.api.shapes import (
+    account,
+    budget,
+    call,
+    credential,
+    custom,
+    execution,
+    receipt,
+    record,
+    table,
+    task,
+    workspace,
+)
 from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import select
 
@@ -56,7 +68,13 @@ _ROW = {
     **{"latency_ms": 131.5, "blocked": False, "block_reason": None, "ok": True, "code": None, "suggestion": None},
 }
 _BUDGET = {
-    **{"kind": "workspace", "id": "ws_7a1c0f93e2b85d64a9c3f0e1d2b4a5", "name": "Kitchen", "limit": "1000", "credits_used": "36.06"},
+    **{
+        "kind": "workspace",
+        "id": "ws_7a1c0f93e2b85d64a9c3f0e1d2b4a5",
+        "name": "Kitchen",
+        "limit": "1000",
+        "credits_used": "36.06",
+    },
     **{"credits_reserved": "100", "credits_left": "863.94", "percent_used": 3},
 }
 _LABEL = {"integrity": "trusted", "confidentiality": "owner", "sources": [], "more": False}

@@ -9,7 +9,7 @@ from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 class BudgetResponse(ResponseShape):
     """What `kind` and `id` name has used and reserved. Without a cap, `limit`, `credits_left` and `percent_used` are null.
 
-    `percent_used` is rounded down. A person is counted in the workspace alone: `id` is the workspace's, a slash, and the person's.
+    `percent_used` is rounded down. A person is counted in each workspace apart: `id` is the workspace's, a slash, the person's.
     """
 
     kind: CapKind

@@ -1,0 +1,64 @@
+"""Budgets over HTTP: the caps of the workspace, and statements by what the expenses were for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import httpx
+
+from ferryman.domain.credits.balance import CreditBalance, CreditPart
+from ferryman.domain.credits.ledger import record_turn
+from ferryman.domain.workspaces.names import derive_default_workspace
+from tests.builders import START, build_execution
+
+from .conftest import TASK, Stage
+
+DEFAULT = derive_default_workspace("ann")
+USED = CreditPart(credits_used=Decimal(30), credits_reserved=Decimal(5))
+
+
+async def test_the_owner_sees_the_plan_the_workspace_and_what_was_used_in_it(client: httpx.AsyncClient, stage: Stage) -> None:
+    task = (await client.post("/v1/tasks", json={**TASK, "max_credits_month": "60"})).json()
+    stage.memory.balances["owner:ann"] = CreditBalance(
+        id="owner:ann",
+        month="2026-11",
+        credits_used=Decimal(80),
+        credits_reserved=Decimal(5),
+        parts={f"workspace:{DEFAULT}": USED, f"task:{task['task_id']}": USED, f"person:{DEFAULT}/pat": USED, "task:gone": USED},
+    )
+    answer = (await client.get("/v1/budget")).json()
+    assert answer["month"] == "2026-11"
+    rows = {row["kind"]: row for row in answer["budgets"]}
+    assert [row["kind"] for row in answer["budgets"]] == ["owner", "workspace", "person", "task"]
+    assert (rows["owner"]["limit"], rows["owner"]["credits_used"], rows["owner"]["credits_left"]) == ("55000", "80", "54915")
+    assert (rows["workspace"]["limit"], rows["workspace"]["credits_used"]) == (None, "30")
+    assert (rows["task"]["credits_left"], rows["task"]["percent_used"]) == ("25", 50)
+
+
+async def test_a_month_that_is_over_counts_no_more(client: httpx.AsyncClient, stage: Stage) -> None:
+    stage.memory.balances["owner:ann"] = CreditBalance(id="owner:ann", month="2026-10", credits_used=Decimal(80))
+    answer = (await client.get("/v1/budget")).json()
+    assert (answer["month"], answer["budgets"][0]["credits_used"]) == ("2026-11", "0")
+
+
+async def test_a_statement_sums_up_by_task_agent_person_or_workspace(client: httpx.AsyncClient, stage: Stage) -> None:
+    here = build_execution(id="e1", owner="ann", agent="eve", person="pat")
+    other = replace(here, id="e2", workspace="ws_other", agent="wally", person="")
+    for execution, tokens in ((here, "3"), (other, "4")):
+        entry = record_turn(execution, 1, tokens=Decimal(tokens), fees=Decimal("0.5"), at=START)
+        assert entry is not None
+        stage.memory.entries[entry.id] = entry
+
+    async def read(by: str) -> list[tuple[str, str]]:
+        return [(line["id"], line["credits"]) for line in (await client.get("/v1/ledger", params={"by": by})).json()["lines"]]
+
+    assert await read("task") == [("t", "3.5")]
+    assert await read("agent") == [("eve", "3.5")]
+    assert await read("person") == [("pat", "3.5")]
+    assert await read("workspace") == [("ws_other", "4.5"), (DEFAULT, "3.5")]
+
+
+async def test_a_grouping_that_there_is_not_is_refused_by_name(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/v1/ledger", params={"by": "moon"})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "by")
