@@ -163,6 +163,13 @@ async def test_a_cursor_is_worth_nothing_to_another_owner(
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "cursor")
 
 
+async def test_a_cursor_is_worth_nothing_in_another_workspace(client: httpx.AsyncClient, executions: list[str]) -> None:
+    cursor = await read_cursor(client)
+    other = {"Ferryman-Workspace": (await client.post("/v1/workspaces", json={"name": "Other"})).json()["workspace_id"]}
+    answer = await client.get("/v1/executions", params={"cursor": cursor}, headers=other)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "cursor")
+
+
 async def test_a_cursor_is_worth_nothing_for_another_list(client: httpx.AsyncClient, executions: list[str], task: str) -> None:
     cursor = await read_cursor(client)
     others = (

@@ -1,8 +1,8 @@
 """Paging: how much of a list a request asks for, and the cursor that the next page is asked for with.
 
-A cursor is a place in a list, authenticated under the API key that asked (HMAC-SHA-256) together with the list and its filters:
-the API needs no key of its own for it, keeps nothing, and accepts from an owner only what that owner was given for this list. A
-new API key ends the cursors of the one before.
+A cursor is a place in a list, authenticated under the API key that asked (HMAC-SHA-256) together with the workspace, the list
+and its filters: the API needs no key of its own for it, keeps nothing, and accepts from a caller only what it was given for
+this list. A new API key ends the cursors of the one before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from starlette.datastructures import QueryParams
 from ferryman.domain.page import Position
 from ferryman.domain.problem import build_input_error
 from ferryman.serving import keys
-from ferryman.serving.api.access import CurrentOwner
+from ferryman.serving.api.access import Caller, CurrentCaller
 
 LIMIT_MAX = 100
 LIMIT_DEFAULT = 50
@@ -33,7 +33,7 @@ TOOLS_MAX = 10_000
 """More than a task can have."""
 
 AGENTS_PATH = "/api/agents/"
-FILTERS = ("task", "status", "since", "enabled", "name")
+FILTERS = ("agent", "task", "status", "since", "enabled", "name")
 MAC_BYTES = 16
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -86,25 +86,29 @@ class Paging(Generic[Place]):
 
 
 async def _page_by_time(
-    request: Request, _: CurrentOwner, limit: Most = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, limit: Most = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Paging[Position]:
-    return _read(request, limit, cursor, encode=_encode_position, decode=_decode_position)
+    return _read(request, caller, limit, cursor, encode=_encode_position, decode=_decode_position)
 
 
-async def _page_by_number(request: Request, _: CurrentOwner, limit: Most = LIMIT_DEFAULT, cursor: Cursor = None) -> Paging[int]:
-    return _read(request, limit, cursor, encode=str, decode=int)
+async def _page_by_number(
+    request: Request, caller: CurrentCaller, limit: Most = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Paging[int]:
+    return _read(request, caller, limit, cursor, encode=str, decode=int)
 
 
-async def _page_by_name(request: Request, _: CurrentOwner, limit: Most = LIMIT_DEFAULT, cursor: Cursor = None) -> Paging[str]:
-    return _read(request, limit, cursor, encode=str, decode=str)
+async def _page_by_name(
+    request: Request, caller: CurrentCaller, limit: Most = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Paging[str]:
+    return _read(request, caller, limit, cursor, encode=str, decode=str)
 
 
 async def _page_by_tool(
-    request: Request, _: CurrentOwner, limit: MostOrAll = None, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, limit: MostOrAll = None, cursor: Cursor = None
 ) -> Paging[ListedTool]:
     # a client of the tool-calling page knows of no cursor
     default = TOOLS_MAX if request.url.path.startswith(AGENTS_PATH) else LIMIT_DEFAULT
-    return _read(request, limit or default, cursor, encode=json.dumps, decode=_decode_tool)
+    return _read(request, caller, limit or default, cursor, encode=json.dumps, decode=_decode_tool)
 
 
 ByName = Annotated[Paging[str], Depends(_page_by_name)]
@@ -133,11 +137,17 @@ def parse_moment(text: str | None) -> datetime | None:
 
 
 def _read(
-    request: Request, limit: int, cursor: str | None, *, encode: Callable[[Place], str], decode: Callable[[str], Place]
+    request: Request,
+    caller: Caller,
+    limit: int,
+    cursor: str | None,
+    *,
+    encode: Callable[[Place], str],
+    decode: Callable[[str], Place],
 ) -> Paging[Place]:
     key = keys.parse_key(request.headers.get("authorization"))
     assert key is not None, "the owner is known"
-    listed = f"{request.url.path}?{_write_filters(request.query_params)}"
+    listed = f"{caller.workspace} {request.url.path}?{_write_filters(request.query_params)}"
 
     def seal(place: str) -> str:
         return base64.urlsafe_b64encode(_authenticate(key, listed, place) + place.encode()).decode().rstrip("=")

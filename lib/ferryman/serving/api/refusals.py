@@ -10,13 +10,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferryman.ports.clock import Clock
 from ferryman.rates import Remembered
+from ferryman.serving.api.access import WORKSPACE_HEADER
 
 REPEATED = timedelta(seconds=1)
 """How long a 429 is repeated. No `Retry-After` is shorter."""
 
 
 class RepeatedRefusals:
-    """Repeats a 429 to the same API key, method and path for a second: no route is found, and no store is asked."""
+    """Repeats a 429 to the same API key, workspace, method and path for a second: no route is found, and no store is asked."""
 
     def __init__(self, app: ASGIApp, *, clock: Clock) -> None:
         self._app = app
@@ -28,8 +29,9 @@ class RepeatedRefusals:
             await self._app(scope, receive, send)
             return
         # keys are kept nowhere, not even here
-        key = hashlib.sha256(Headers(scope=scope).get("authorization", "").encode()).digest()
-        place = (key, scope["method"], scope["path"])
+        headers = Headers(scope=scope)
+        key = hashlib.sha256(headers.get("authorization", "").encode()).digest()
+        place = (key, headers.get(WORKSPACE_HEADER, ""), scope["method"], scope["path"])
         refusal = self._answers.find(place, now=self._clock.now())
         if refusal is not None:
             for message in refusal:

@@ -1,0 +1,130 @@
+"""Belongings: a thing of every kind that the API knows, made for a side through the API itself, with words of its own in it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.workspaces.names import derive_default_agent
+from ferryman.inmemory.clock import START
+from tests.builders import build_step, build_ticket
+from tests.campaigns.isolation.deployment import Caller, Deployment
+from tests.serving.conftest import TASK
+
+KEY_VALUE = "gh-{word}-k3y-0f-its-own"
+SPEC = {
+    "openapi": "3.1.0",
+    "info": {"title": "{word}cluster", "version": "1"},
+    "servers": [{"url": "https://api.github.com"}],
+    "paths": {"/{word}": {"get": {"operationId": "{word}op", "responses": {}}}},
+}
+
+
+@dataclass(kw_only=True)
+class Belongings:
+    """What a side has: the ids and names of its things by kind, and the `word` that is in all its texts."""
+
+    caller: Caller
+    word: str
+    ids: dict[str, str] = field(default_factory=dict)
+    idempotency_key: str = ""
+    cursors: dict[str, str] = field(default_factory=dict)
+    """Of a list that has a next page, by its path as the description writes it."""
+
+    def fill(self, value: Any) -> Any:
+        """Return a JSON value with the word in the place of `{word}`."""
+        if isinstance(value, str):
+            return value.replace("{word}", self.word)
+        if isinstance(value, Mapping):
+            return {self.fill(name): self.fill(item) for name, item in value.items()}
+        return [self.fill(item) for item in value] if isinstance(value, list) else value
+
+
+Maker = Callable[[Deployment, Belongings], Awaitable[str]]
+
+
+async def make_task(deployment: Deployment, mine: Belongings) -> str:
+    """Make two, so that a list has a second page; the second one has a schedule, and is made under an idempotency key."""
+    fields = {**TASK, "name": f"{mine.word} one", "task_prompt": f"Do {mine.word}.", "description": mine.word}
+    await deployment.ask(mine.caller, "POST", "/v1/tasks", body=fields)
+    mine.idempotency_key = f'"{mine.word}"'
+    scheduled = {**fields, "name": f"{mine.word} two", "schedule": {"type": "cron", "cron": "0 9 * * *"}}
+    headers = {"Idempotency-Key": mine.idempotency_key}
+    task = (await deployment.ask(mine.caller, "POST", "/v1/tasks", body=scheduled, headers=headers))["task_id"]
+    mine.cursors["/v1/tasks"] = (await deployment.ask(mine.caller, "GET", "/v1/tasks?limit=1"))["next"]
+    return str(task)
+
+
+async def make_credential(deployment: Deployment, mine: Belongings) -> str:
+    name = f"{mine.word.upper()}_TOKEN"
+    body = {"value": KEY_VALUE.format(word=mine.word), "service": "github"}
+    await deployment.ask(mine.caller, "PUT", f"/v1/tasks/{mine.ids['task']}/credentials/{name}", body=body)
+    return name
+
+
+async def make_cluster(deployment: Deployment, mine: Belongings) -> str:
+    path = f"/v1/tasks/{mine.ids['task']}/tools/import-openapi"
+    await deployment.ask(mine.caller, "POST", path, body={"spec": mine.fill(SPEC)})
+    return f"{mine.word}cluster"
+
+
+async def make_tool(deployment: Deployment, mine: Belongings) -> str:
+    tool = {"kind": "http", "name": f"{mine.word}_look", "url": f"https://api.github.com/{mine.word}/{{user}}"}
+    await deployment.ask(mine.caller, "POST", f"/v1/tasks/{mine.ids['task']}/tools", body=tool)
+    return f"{mine.word}_look"
+
+
+async def make_connection(deployment: Deployment, mine: Belongings) -> str:
+    body = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
+    begun = await deployment.ask(mine.caller, "POST", f"/v1/tasks/{mine.ids['task']}/credentials/connect", body=body)
+    return str(begun["state"])
+
+
+async def make_execution(deployment: Deployment, mine: Belongings) -> str:
+    """Make three: one that waits, one that was cancelled, and the one of the attempts, which ended with a call behind it."""
+    path = f"/v1/tasks/{mine.ids['task']}/executions"
+    started = [(await deployment.ask(mine.caller, "POST", path, body={"input": mine.word}))["execution_id"] for _ in range(3)]
+    await deployment.ask(mine.caller, "POST", f"/v1/executions/{started[1]}/cancel")
+    memory, execution = deployment.stage.memory, str(started[2])
+    result = ToolCallResult(tool="http_get", content=mine.word, response_status=200)
+    ticket = build_ticket(call="toolu_1", display_arguments={"url": f"https://{mine.word}.example/"})
+    memory.steps[execution] = {1: build_step(content=({"type": "text", "text": mine.word},), stop_reason="tool_use", calls=1)}
+    memory.tickets[execution] = {0: replace(ticket, state=TicketState.SETTLED, settled_at=START, result=result)}
+    ended = {"status": Status.COMPLETED, "started_at": START, "completed_at": START, "output": mine.word}
+    memory.executions[execution] = replace(memory.executions[execution], **ended)
+    for listed in (path, "/v1/executions"):
+        template = listed.replace(mine.ids["task"], "{task_id}")
+        mine.cursors[template] = (await deployment.ask(mine.caller, "GET", f"{listed}?limit=1"))["next"]
+    return execution
+
+
+async def get_workspace(deployment: Deployment, mine: Belongings) -> str:
+    return mine.caller.workspace
+
+
+async def get_agent(deployment: Deployment, mine: Belongings) -> str:
+    return derive_default_agent(mine.caller.workspace)
+
+
+MAKERS: Mapping[str, Maker] = {
+    "workspace": get_workspace,
+    "agent": get_agent,
+    "task": make_task,
+    "credential": make_credential,
+    "cluster": make_cluster,
+    "tool": make_tool,
+    "connection": make_connection,
+    "execution": make_execution,
+}
+"""How a thing of each kind is made, in an order in which each finds what it needs. A kind that is new belongs in here."""
+
+
+async def make_belongings(deployment: Deployment, caller: Caller, word: str) -> Belongings:
+    """Make one thing of every kind for a caller."""
+    mine = Belongings(caller=caller, word=word)
+    for kind, make in MAKERS.items():
+        mine.ids[kind] = await make(deployment, mine)
+    return mine

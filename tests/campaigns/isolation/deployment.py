@@ -1,0 +1,114 @@
+"""A deployment: the API on stores in memory, in which everything that is drawn at random depends on whose request it is.
+
+So the same requests of one side are answered with the same bytes, whether the other side is there or not, unless the API lets
+something of the other through.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from unittest.mock import patch
+
+import httpx
+from fastapi import FastAPI
+
+from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.inmemory.clock import START
+from tests.serving.conftest import Stage, create_app
+
+NOBODY = "nobody"
+BETWEEN_S = 61
+"""Seconds between two requests, so that no rate of any owner's is reached."""
+
+
+class SidedDraws:
+    """What is drawn at random: ids and keys, of each side in an order of its own."""
+
+    def __init__(self) -> None:
+        self.side = NOBODY
+        self._drawn: Counter[str] = Counter()
+
+    def draw(self, count: int) -> bytes:
+        """Return bytes in the place of `secrets.token_bytes`."""
+        self._drawn[self.side] += 1
+        return hashlib.shake_256(f"{self.side} {self._drawn[self.side]}".encode()).digest(count or 32)
+
+    def new(self, prefix: str) -> str:
+        """Return an id, in the form of those of the product (`ports.Ids`)."""
+        return f"{prefix}_{self.draw(15).hex()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks: a side, the workspace that its requests act in, and their headers."""
+
+    side: str
+    workspace: str
+    headers: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer as it was sent."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+    def read(self) -> Any:
+        """Return the JSON of the body."""
+        return json.loads(self.body)
+
+
+@dataclass(kw_only=True)
+class Deployment:
+    """The API and its stores, and a way to ask it."""
+
+    stage: Stage
+    app: FastAPI
+    client: httpx.AsyncClient
+    draws: SidedDraws
+
+    def add_owner(self, side: str, name: str) -> Caller:
+        """Store an owner, and return who asks with the owner's own key."""
+        self.draws.side = side
+        with patch("secrets.token_bytes", self.draws.draw):
+            return Caller(side=side, workspace=derive_default_workspace(name), headers=self.stage.owner(name))
+
+    def set_time(self, seconds: float) -> None:
+        """Turn the clock to so many seconds after the deployment began."""
+        self.stage.clock.turn(START + timedelta(seconds=seconds) - self.stage.clock.now())
+
+    async def send(
+        self, caller: Caller, method: str, path: str, *, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Send a request, and return its answer."""
+        self.stage.clock.turn(BETWEEN_S)
+        self.draws.side = caller.side
+        with patch("secrets.token_bytes", self.draws.draw):
+            answer = await self.client.request(method, path, json=body, headers={**caller.headers, **(headers or {})})
+        return Answer(status=answer.status_code, headers=tuple(answer.headers.raw), body=answer.content)
+
+    async def ask(self, caller: Caller, method: str, path: str, **more: Any) -> Any:
+        """Send a request that has to be accepted, and return what it is answered."""
+        answer = await self.send(caller, method, path, **more)
+        assert answer.status < 300, f"{method} {path}: {answer.status} {answer.body.decode()}"
+        return answer.read() if answer.body else None
+
+
+@asynccontextmanager
+async def build_deployment() -> AsyncIterator[Deployment]:
+    """Build a deployment without anybody in it."""
+    draws = SidedDraws()
+    stage = Stage(ids=draws)  # type: ignore[arg-type] # it counts by side
+    app = create_app(stage.deps())
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api.test") as client:
+        yield Deployment(stage=stage, app=app, client=client, draws=draws)

@@ -1,0 +1,67 @@
+"""Relations: what is between the two sides, and how each comes into a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from tests.campaigns.isolation.attempts import Attempt
+from tests.campaigns.isolation.deployment import Caller, Deployment
+
+ATTACKER, VICTIM = "attacker", "victim"
+OWNER = "ann"
+HEADER = "Ferryman-Workspace"
+Arrival = Callable[[Deployment], Awaitable[Caller]]
+
+
+def allow_nothing(_: Attempt) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """What is between the two sides: how the attacker comes into a deployment, then the other; and what `allows` an attempt."""
+
+    name: str
+    attacker: Arrival
+    victim: Arrival
+    allows: Callable[[Attempt], bool] = allow_nothing
+
+
+async def add_other_owner(deployment: Deployment) -> Caller:
+    return deployment.add_owner(ATTACKER, "bob")
+
+
+async def add_owner(deployment: Deployment) -> Caller:
+    return deployment.add_owner(VICTIM, OWNER)
+
+
+async def add_attackers_workspace(deployment: Deployment) -> Caller:
+    """Return the owner's own key in a workspace that is not the default one."""
+    return await _add_workspace(deployment, deployment.add_owner(ATTACKER, OWNER))
+
+
+async def add_other_workspace(deployment: Deployment) -> Caller:
+    return await _add_workspace(deployment, deployment.add_owner(VICTIM, OWNER))
+
+
+async def _add_workspace(deployment: Deployment, caller: Caller) -> Caller:
+    created = await deployment.ask(caller, "POST", "/v1/workspaces", body={"name": caller.side})
+    workspace = str(created["workspace_id"])
+    return replace(caller, workspace=workspace, headers={**caller.headers, HEADER: workspace})
+
+
+def allow_workspaces(attempt: Attempt) -> bool:
+    """Allow the owner's own key to name, list and change every workspace of the owner's."""
+    return attempt.path.startswith("/v1/workspaces") or "workspace" in attempt.aims
+
+
+RELATIONS = (
+    Relation(name="another owner", attacker=add_other_owner, victim=add_owner),
+    Relation(
+        name="another workspace of the owner",
+        attacker=add_attackers_workspace,
+        victim=add_other_workspace,
+        allows=allow_workspaces,
+    ),
+)
