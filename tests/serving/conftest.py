@@ -17,6 +17,8 @@ from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import TOOLS
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
+from ferryman.domain.jobs.deletion_receipt import DeletionReceipt, format_moment
+from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
@@ -25,6 +27,7 @@ from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.jobs import MemoryJobQueue, MemoryJobs
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
@@ -95,6 +98,7 @@ class Stage:
     memory: Memory = field(default_factory=Memory)
     clock: ManualClock = field(default_factory=ManualClock)
     queue: MemoryQueue = field(default_factory=MemoryQueue)
+    job_queue: MemoryJobQueue = field(default_factory=MemoryJobQueue)
     timers: MemoryTimers = field(default_factory=MemoryTimers)
     log: RecordingLog = field(default_factory=RecordingLog)
     ids: CountingIds = field(default_factory=CountingIds)
@@ -123,6 +127,8 @@ class Stage:
             keyed=MemoryKeyedRequests(self.memory),
             ledger=MemoryLedger(self.memory),
             halts=MemoryHalts(self.memory),
+            jobs=MemoryJobs(self.memory),
+            job_queue=self.job_queue,
             queue=self.queue,
             schedules=MemorySchedules(self.memory),
             streams=MemoryStreams(self.memory),
@@ -152,7 +158,22 @@ class Stage:
             self.memory.keys[keys.digest_key(self.keys[name])] = name
             second = Workspace(id=f"ws_{name}", owner=name, name="Second", created_at=START, updated_at=START)
             self.memory.workspaces[second.id] = second
+            self.memory.jobs[f"job_{name}"] = build_job(name)
         return {"Authorization": f"Bearer {self.keys[name]}"}
+
+
+def build_job(owner: str) -> Job:
+    """Return a job of `owner` that has deleted a workspace."""
+    where = {"workspace": "ws_gone", "subject": "ws_gone"}
+    receipt = DeletionReceipt(
+        **where,
+        **{"job": f"job_{owner}", "kind": "delete_workspace", "person": "", "key": 1},
+        counts={"tasks": 2, "workspaces": 1},
+        requested_at=format_moment(START),
+        completed_at=format_moment(START),
+    ).sign(sign.SigningKey(1, SIGNING).sign)
+    ended = {"status": JobStatus.DONE, "counts": {"tasks": 2}, "completed_at": START, "receipt": receipt}
+    return Job(**where, **ended, id=f"job_{owner}", owner=owner, kind=JobKind.DELETE_WORKSPACE, created_at=START)
 
 
 TASK = {

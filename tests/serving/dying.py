@@ -11,6 +11,8 @@ from ferryman.composition.api import ApiDependencies
 PORTS = (
     "owners",
     "workspaces",
+    "jobs",
+    "job_queue",
     "tasks",
     "credentials",
     "clusters",

@@ -36,11 +36,15 @@ async def receipts(session: ApiSession, execution: str | None, output: TextIO | 
 def verify(file: str, public_key: tuple[str, ...], record: tuple[str, ...]) -> None:
     """Verify that the receipts in FILE are whole and genuine, and that a record is the one that was signed. Asks no service.
 
+    FILE may also be the receipt of a deletion, as `ferryman workspace delete --receipt FILE` writes it.
+
     Exit codes: 0 whole and genuine, and all of the record is as it was signed; 1 not; 2 cannot be read; 3 genuine so far, but
     without a last entry, or with parts of the record that no receipt covers, which are printed.
     `python -m ferryman.verify_receipts` is the same; that file works alone, with nothing but Python and cryptography.
     """
-    from ferryman import verify_receipts
+    from ferryman import verify_deletion, verify_receipts
 
-    options = [*(f"--public-key={value}" for value in public_key), *(f"--record={value}" for value in record)]
-    sys.exit(verify_receipts.main([*options, "--", file]))
+    keys = [f"--public-key={value}" for value in public_key]
+    if not record and verify_deletion.is_deletion(file):
+        sys.exit(verify_deletion.main([*keys, "--", file]))
+    sys.exit(verify_receipts.main([*keys, *(f"--record={value}" for value in record), "--", file]))

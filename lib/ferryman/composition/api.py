@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ferryman.ports.executions import Executions
     from ferryman.ports.gate import NameResolver
     from ferryman.ports.halts import Halts
+    from ferryman.ports.jobs import JobQueue, Jobs
     from ferryman.ports.keyed import KeyedRequests
     from ferryman.ports.keys import Sealer
     from ferryman.ports.log import Tracer
@@ -72,6 +73,8 @@ class ApiDependencies:
     keyed: KeyedRequests
     ledger: Ledger
     halts: Halts
+    jobs: Jobs
+    job_queue: JobQueue
     queue: Queue
     schedules: Schedules
     streams: Streams
@@ -126,11 +129,12 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.http import HttpClient
     from ferryman.gcp.identity import MetadataIdentity, TokenCallers
+    from ferryman.gcp.jobs import FirestoreJobs
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.log import JsonLog
     from ferryman.gcp.notices import FirestoreNotices
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
-    from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -161,6 +165,8 @@ def build_api(settings: Settings) -> ApiDependencies:
         keyed=FirestoreKeyedRequests(firestore),
         ledger=FirestoreLedger(firestore),
         halts=FirestoreHalts(firestore),
+        jobs=FirestoreJobs(firestore),
+        job_queue=CloudTasksJobs(tasks, settings, tracer.traceparent),
         queue=CloudTasksQueue(tasks, settings, tracer.traceparent),
         schedules=FirestoreSchedules(firestore, plans),
         streams=FirestoreStreams(firestore),

@@ -31,6 +31,7 @@ TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
 CONFLICTS = (
     ("/v1/tasks/{task_id}", "patch"),
     ("/v1/workspaces/{workspace_id}", "patch"),
+    ("/v1/workspaces/{workspace_id}", "delete"),
     ("/v1/tasks/{task_id}/credentials/{name}", "put"),
     *((f"{task}/tools{end}", "delete") for task in TASKS for end in ("", "/cluster/{name}")),
 )

@@ -21,6 +21,7 @@ from ferryman.serving.api.shapes import (
     credential,
     custom,
     execution,
+    job,
     receipt,
     record,
     table,
@@ -126,6 +127,17 @@ _WORKSPACE = {
     **{"allowed_tools": [], "max_credits_month": "500", "alert_url": None, "retention_days": None},
     **{"created_at": AT, "updated_at": AT},
 }
+_COUNTS = {"agents": 1, "calls": 120, "credentials": 4, "executions": 40, "steps": 160, "tasks": 3, "workspaces": 1}
+_JOB = {
+    **{"id": "job_7d793037a0760186574b0282f2f435", "kind": "delete_workspace", "workspace": _WORKSPACE["id"]},
+    **{"subject": _WORKSPACE["id"], "person": "", "status": "running", "stage": "executions"},
+    **{"counts": {"calls": 120, "executions": 40}, "created_at": AT, "completed_at": None, "receipt": None},
+}
+_DELETION = {
+    **{"job": _JOB["id"], "kind": _JOB["kind"], "workspace": _WORKSPACE["id"], "subject": _WORKSPACE["id"], "person": ""},
+    **{"counts": _COUNTS, "requested_at": "2026-11-22T09:00:00.000000Z", "completed_at": "2026-11-22T09:00:04.000000Z"},
+    **{"key": 1, "hash": DIGEST, "signature": "0" * 128},
+}
 _SERVICE = {
     **{"id": "coingecko", "name": "CoinGecko", "description": "Prices of coins.", "category": "finance"},
     **{"allowed_domains": ["api.coingecko.com"], "default_auth_type": AuthType.HEADER, "oauth": None},
@@ -209,6 +221,9 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         **dict.fromkeys(("createWorkspace", "getWorkspace", "changeWorkspace", "restoreWorkspace"), stored_workspace),
         "archiveWorkspace": stored_workspace.model_copy(update={"state": WorkspaceState.ARCHIVED}),
+        **dict.fromkeys(("deleteWorkspace", "getJob"), job.JobResponse.model_validate(_JOB)),
+        "listJobs": job.JobList.model_validate({"jobs": [_JOB], "next": None}),
+        "getDeletionReceipt": job.DeletionDocument.model_validate({"receipt": _DELETION, "keys": keys}),
         "listWorkspaces": workspace.WorkspaceList(workspaces=(stored_workspace,), next=None),
         "haltExecutions": account.Halt(halted="ann's kill switch is on"),
         "resumeExecutions": account.Halt(halted=None),

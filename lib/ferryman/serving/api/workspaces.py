@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.workspaces import rules
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
@@ -16,8 +17,10 @@ from ferryman.serving.api import webhooks
 from ferryman.serving.api.access import Caller, CurrentCaller, Dependencies, Manager, Reader
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.jobs import start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.shapes import workspace as shapes
+from ferryman.serving.api.shapes.job import JobResponse
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/workspaces", tags=["workspaces"])
 
@@ -93,6 +96,22 @@ async def archive_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: Ow
 @router.post("/{workspace_id}/restore", summary="Make an archived workspace active again")
 async def restore_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: OwnerOnly) -> shapes.WorkspaceResponse:
     return await _set_state(deps, workspace, WorkspaceState.ACTIVE)
+
+
+@router.delete("/{workspace_id}", status_code=202, summary="Delete a workspace with everything in it")
+async def delete_workspace(workspace: OwnedWorkspace, deps: Dependencies, caller: OwnerOnly, response: Response) -> JobResponse:
+    if workspace.is_default:
+        raise ConflictError("the default workspace cannot be deleted")
+    job = Job(
+        id=deps.ids.new("job"),
+        owner=caller.owner.id,
+        workspace=workspace.id,
+        kind=JobKind.DELETE_WORKSPACE,
+        subject=workspace.id,
+        created_at=deps.clock.now(),
+    )
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    return await start_job(deps, caller, job)
 
 
 async def _set_state(deps: ApiDependencies, workspace: Workspace, state: WorkspaceState) -> shapes.WorkspaceResponse:
