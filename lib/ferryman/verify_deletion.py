@@ -98,17 +98,17 @@ def main(arguments: list[str] | None = None) -> int:
             raise ValueError(f"it is larger than {BYTES_MAX} bytes")
         document, pinned = json.loads(Path(options.file).read_bytes()), read_keys(options.public_key)
     except (OSError, ValueError, RecursionError) as error:
-        print(f"cannot be read: {error}")
+        sys.stdout.write(f"cannot be read: {error}" + "\n")
         return UNREADABLE
     fault = find_fault(document, pinned or None)
     if fault is not None:
-        print(f"NOT GENUINE: {fault}")
+        sys.stdout.write(f"NOT GENUINE: {fault}" + "\n")
         return WRONG
     receipt = document["receipt"]
     counts = ", ".join(f"{count} {name}" for name, count in sorted(receipt["counts"].items()))
-    print(f"Genuine: {receipt['subject']} was deleted by {receipt['completed_at']}: {counts}.")
+    sys.stdout.write(f"Genuine: {receipt['subject']} was deleted by {receipt['completed_at']}: {counts}." + "\n")
     if not pinned:
-        print(UNPINNED)
+        sys.stdout.write(UNPINNED + "\n")
     return GENUINE
 
 

@@ -75,8 +75,8 @@ def test_no_document_makes_it_fail(value: Any, place: str) -> None:
 def test_ferryman_verify_tells_a_deletion_from_a_chain(tmp_path: Path) -> None:
     file = tmp_path / "receipt.json"
     file.write_text(json.dumps(build_document()))
-    told = CliRunner().invoke(verify, [str(file), "--public-key", f"1:{KEYS['1']}"])
-    assert (told.exit_code, told.output) == (
+    result = CliRunner().invoke(verify, [str(file), "--public-key", f"1:{KEYS['1']}"])
+    assert (result.exit_code, result.output) == (
         0,
         "Genuine: ws_1 was deleted by 2026-11-21T12:00:09.000000Z: 3 tasks, 1 workspaces.\n",
     )
