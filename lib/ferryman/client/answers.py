@@ -123,6 +123,22 @@ class CustomToolJson(TypedDict):
     cluster: str
 
 
+class DeletionReceiptJson(TypedDict):
+    """What was deleted, signed. It holds ids and counts, and nothing personal."""
+
+    job: str
+    kind: str
+    workspace: str
+    subject: str
+    person: str
+    counts: dict[str, int]
+    requested_at: str
+    completed_at: str
+    key: int
+    hash: str
+    signature: str
+
+
 class ExecutionJson(TypedDict):
     """An execution's record; `tool_calls` holds at most 50 rows."""
 
@@ -192,6 +208,22 @@ class IntegrationJson(TypedDict):
     headers: list[str]
     docs_url: str
     oauth: ConsentJson | None
+
+
+class JobJson(TypedDict):
+    """A job. `counts` grows while it runs; `receipt` is there once a deletion is done."""
+
+    job_id: str
+    kind: Literal["delete_workspace", "delete_agent", "end_executions", "take_over_executions"]
+    workspace_id: str
+    subject: str
+    person: str
+    status: Literal["queued", "running", "done"]
+    stage: str
+    counts: dict[str, int]
+    created_at: str
+    completed_at: str | None
+    receipt: DeletionReceiptJson | None
 
 
 class ListedExecutionJson(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ferryman.client.methods import async_method, async_pager
-from ferryman.client.routes import account, catalog, credentials, executions, tasks, tools, workspaces
+from ferryman.client.routes import account, catalog, credentials, executions, jobs, tasks, tools, workspaces
 
 
 class AsyncMethods:
@@ -58,3 +58,8 @@ class AsyncMethods:
     change_workspace = async_method(workspaces.change_workspace)
     archive_workspace = async_method(workspaces.archive_workspace)
     restore_workspace = async_method(workspaces.restore_workspace)
+    delete_workspace = async_method(workspaces.delete_workspace)
+    list_jobs = async_method(jobs.list_jobs)
+    iterate_jobs = async_pager(jobs.list_jobs)
+    get_job = async_method(jobs.get_job)
+    get_deletion_receipt = async_method(jobs.get_deletion_receipt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ferryman.client.methods import method, pager
-from ferryman.client.routes import account, catalog, credentials, executions, tasks, tools, workspaces
+from ferryman.client.routes import account, catalog, credentials, executions, jobs, tasks, tools, workspaces
 
 
 class Methods:
@@ -58,3 +58,8 @@ class Methods:
     change_workspace = method(workspaces.change_workspace)
     archive_workspace = method(workspaces.archive_workspace)
     restore_workspace = method(workspaces.restore_workspace)
+    delete_workspace = method(workspaces.delete_workspace)
+    list_jobs = method(jobs.list_jobs)
+    iterate_jobs = pager(jobs.list_jobs)
+    get_job = method(jobs.get_job)
+    get_deletion_receipt = method(jobs.get_deletion_receipt)

@@ -37,3 +37,8 @@ def archive_workspace(workspace: str) -> ApiRequest[answers.WorkspaceJson]:
 def restore_workspace(workspace: str) -> ApiRequest[answers.WorkspaceJson]:
     """Make an archived workspace active again."""
     return post(build_path("workspaces", workspace, "restore"), read_as(answers.WorkspaceJson))
+
+
+def delete_workspace(workspace: str) -> ApiRequest[answers.JobJson]:
+    """Delete a workspace with everything in it; return the job that does so, whose receipt says what was deleted."""
+    return ApiRequest(method="DELETE", path=build_path("workspaces", workspace), read=read_as(answers.JobJson))
