@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ferryman import verify_deletion
 from ferryman.client import ApiNotFoundError, AsyncClient
 from ferryman.stack.admin import Admin
 from tests.journeys.conftest import KEY, NewKey, asks, call, says
@@ -84,3 +86,40 @@ async def test_what_is_in_another_workspace_is_refused_as_what_does_not_exist(ro
             answers.append((refused.value.status, refused.value.detail, refused.value.errors))
         assert answers[0] == answers[1], method.__name__
     assert (await there.client.get_task(there.task))["enabled"]
+
+
+async def delete(client: AsyncClient, workspace: str) -> dict[str, Any]:
+    """Delete a workspace; return the document of the deletion's receipt."""
+    job = await client.delete_workspace(workspace)
+    async with asyncio.timeout(60):
+        while (job := await client.get_job(job["job_id"]))["status"] != "done":  # noqa: ASYNC110 - the service's
+            await asyncio.sleep(0.05)
+    return await client.get_deletion_receipt(job["job_id"])
+
+
+async def test_a_deletion_leaves_a_genuine_receipt_that_counts_what_there_was(rooms: list[Room]) -> None:
+    here, there = rooms
+    document = await delete(here.client, there.workspace)
+    assert verify_deletion.find_fault(document, await here.client.list_receipt_keys()) is None
+    counts = document["receipt"]["counts"]
+    assert (document["receipt"]["subject"], document["receipt"]["person"]) == (there.workspace, "")
+    assert {name: counts[name] for name in ("workspaces", "tasks", "credentials", "executions", "calls")} == dict.fromkeys(
+        ("workspaces", "tasks", "credentials", "executions", "calls"), 1
+    )
+
+
+async def test_a_deleted_workspace_is_gone_and_the_other_one_is_as_it_was(rooms: list[Room]) -> None:
+    here, there = rooms
+    await delete(here.client, there.workspace)
+    for method, name in ((there.client.get_task, there.task), (here.client.get_workspace, there.workspace)):
+        with pytest.raises(ApiNotFoundError):
+            await method(name)
+    assert (await here.client.run_task(here.task))["status"] == "completed"
+
+
+async def test_what_a_deleted_workspace_has_cost_stays_in_the_ledger(rooms: list[Room]) -> None:
+    here, there = rooms
+    before = await here.client.get_ledger(by="workspace")
+    assert {line["id"] for line in before["lines"]} >= {here.workspace, there.workspace}
+    await delete(here.client, there.workspace)
+    assert await here.client.get_ledger(by="workspace") == before
