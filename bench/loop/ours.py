@@ -29,12 +29,14 @@ from ferryman.egress import checking
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
+from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.memory import Memory
@@ -102,6 +104,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
             "owners": MemoryOwners(memory),
             "tasks": MemoryTasks(memory),
             "credentials": MemoryCredentials(memory),
+            "contexts": MemoryContexts(memory),
             "clusters": MemoryClusters(memory),
             "executions": MemoryExecutions(memory, plans),
             "halts": MemoryHalts(memory),
@@ -110,6 +113,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
         "owners": FirestoreOwners(clients),
         "tasks": FirestoreTasks(clients),
         "credentials": FirestoreCredentials(clients),
+        "contexts": FirestoreContexts(clients),
         "clusters": FirestoreClusters(clients),
         "executions": FirestoreExecutions(clients, plans=plans),
         "halts": FirestoreHalts(clients),

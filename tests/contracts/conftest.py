@@ -16,6 +16,7 @@ import pytest
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.job_work import MemoryJobWork
 from ferryman.inmemory.jobs import MemoryJobs
@@ -31,6 +32,7 @@ from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
+from ferryman.ports.contexts import Contexts
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
 from ferryman.ports.halts import Halts
@@ -66,6 +68,7 @@ class Stores:
     jobs: Jobs
     job_work: JobWork
     agents: Agents
+    contexts: Contexts
     tasks: Tasks
     credentials: Credentials
     connections: Connections
@@ -122,6 +125,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         jobs=MemoryJobs(memory),
         job_work=MemoryJobWork(memory),
         agents=MemoryAgents(memory),
+        contexts=MemoryContexts(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         connections=MemoryConnections(memory),
@@ -159,6 +163,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from ferryman.gcp.clients import GoogleClients
     from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connections import FirestoreConnections
+    from ferryman.gcp.contexts import FirestoreContexts
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.job_work import FirestoreJobWork
@@ -232,6 +237,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
             jobs=FirestoreJobs(clients),
             job_work=FirestoreJobWork(clients),
             agents=FirestoreAgents(clients),
+            contexts=FirestoreContexts(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             connections=FirestoreConnections(clients),

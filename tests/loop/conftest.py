@@ -22,6 +22,7 @@ from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.records.event import derive_events
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
@@ -112,6 +113,7 @@ class Stage:
             owners=MemoryOwners(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
+            contexts=MemoryContexts(self.memory),
             clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
             halts=MemoryHalts(self.memory),

@@ -200,7 +200,19 @@ class PortCalls:
         return call
 
 
-PORTS = ("owners", "tasks", "credentials", "executions", "halts", "queue", "model", "scanner", "registry", "signing")
+PORTS = (
+    "contexts",
+    "owners",
+    "tasks",
+    "credentials",
+    "executions",
+    "halts",
+    "queue",
+    "model",
+    "scanner",
+    "registry",
+    "signing",
+)
 
 
 async def lives(calls: PortCalls) -> tuple[Stage, int]:

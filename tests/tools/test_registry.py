@@ -20,6 +20,7 @@ from tests.builders import build_execution, build_policy, build_ticket, build_to
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = list(TOOLS)
+EVERY = build_policy(tools=tuple(TOOLS))
 
 
 def make_handler():
@@ -91,7 +92,9 @@ def test_a_tool_that_requires_a_service_is_shown_only_with_its_credential(regist
 
 
 def test_the_tools_are_built_once_and_shared_by_all_executions(registry):
-    assert all(registry.find_tool(name, [name]) is registry.find_tool(name, ALL) is TOOLS[name] for name in ALL)
+    assert all(
+        registry.find_tool(name, build_policy(tools=(name,))) is registry.find_tool(name, EVERY) is TOOLS[name] for name in ALL
+    )
 
 
 def test_a_name_is_registered_once(registry):

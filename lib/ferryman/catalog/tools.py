@@ -13,8 +13,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ferryman.catalog.tool_entries import read_categories, read_tools
-from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.tools.names import names_tool
 from ferryman.domain.tools.tool import Tool
 
 
@@ -45,6 +46,17 @@ FINDERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == FINDING)
 def find_tool(name: str) -> Tool:
     """Return the tool of this name; for any that is not built in `DECLARED`, which has no name of its own."""
     return TOOLS.get(name, DECLARED)
+
+
+def is_listed(name: str) -> bool:
+    """Tell whether the catalog lists the tool, under either form of its name (S4-95)."""
+    return names_tool(LISTED, name)
+
+
+def list_names(ticket: Ticket) -> tuple[str, ...]:
+    """Return the names of the tools that a call is one of: of those that execute it, that were called, and that it calls."""
+    called = ticket.display_arguments.get("toolName") if find_tool(ticket.tool).calls_others else None
+    return (*ticket.names, *([called] if isinstance(called, str) else []))
 
 
 def get_fee(result: ToolCallResult) -> Decimal:

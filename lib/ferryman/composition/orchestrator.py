@@ -13,6 +13,7 @@ from ferryman.catalog.tools import FINDING
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
+from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.functions import FunctionClient
@@ -77,6 +78,7 @@ class OrchestratorFunction:
             owners=FirestoreOwners(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
+            contexts=FirestoreContexts(clients),
             clusters=clusters,
             executions=executions,
             halts=FirestoreHalts(clients),

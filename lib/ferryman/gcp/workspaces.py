@@ -18,17 +18,22 @@ from ferryman.domain.workspaces.workspace import (
     order_workspaces,
 )
 from ferryman.gcp import documents, keyed
-from ferryman.gcp.store import FirestoreStore, Transaction, filter_by, in_transaction
+from ferryman.gcp.store import FirestoreStore, Snapshot, Transaction, filter_by, in_transaction
+
+
+def read_workspace(snapshot: Snapshot, *, owner: str) -> Workspace | None:
+    """Return the workspace in `snapshot`, or the default one of `owner`; None for one that is not there, or not the owner's."""
+    stored = documents.read_or_none(Workspace, snapshot)
+    if stored is None and snapshot.id == derive_default_workspace(owner):
+        return build_default_workspace(owner)
+    return stored if stored is not None and stored.owner == owner else None
 
 
 class FirestoreWorkspaces(FirestoreStore):
     """`ports.Workspaces`."""
 
     async def get(self, workspace: str, *, owner: str) -> Workspace | None:
-        stored = documents.read_or_none(Workspace, await self._places.locate_workspace(workspace).get())
-        if stored is None and workspace == derive_default_workspace(owner):
-            return build_default_workspace(owner)
-        return stored if stored is not None and stored.owner == owner else None
+        return read_workspace(await self._places.locate_workspace(workspace).get(), owner=owner)
 
     async def list(self, owner: str) -> Sequence[Workspace]:
         query = filter_by(self._client.collection("workspaces"), ("owner", "==", owner))

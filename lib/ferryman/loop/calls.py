@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ferryman.catalog.tools import FINDERS, find_tool
+from ferryman.catalog.tools import FINDERS, find_tool, list_names
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
     Ticket,
@@ -133,8 +133,12 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
             raise CallRefusedError(refusal.NOT_TRIED)
         check_repeats(digest_call(ticket.tool, ticket.display_arguments), run.recent)
         decided_at = deps.clock.now()
-        if tool.name in FINDERS and run.searches >= SEARCHES_MAX:
+        if tool.name in FINDERS and run.made[tool.name] >= SEARCHES_MAX:
             raise CallRefusedError(refusal.refuse_search(SEARCHES_MAX))
+        for name in list_names(ticket):
+            most = policy.settings_of(name).calls_max
+            if most is not None and run.made[name] >= most:
+                raise CallRefusedError(refusal.refuse_call_beyond(name, most))
         if tool.policy.counts:
             run.execution.rate.admit(policy.plan, decided_at)
         if run.execution.credits_used + tool.policy.fee > run.opening.max_credits:

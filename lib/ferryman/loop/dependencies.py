@@ -15,6 +15,7 @@ from ferryman.halting import POLL_INTERVAL, HaltWatch
 from ferryman.limiter import OwnerLimiter
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
+from ferryman.ports.contexts import Contexts
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
 from ferryman.ports.halts import Halts
@@ -50,6 +51,7 @@ class LoopDependencies:
     owners: Owners
     tasks: Tasks
     credentials: Credentials
+    contexts: Contexts
     clusters: Clusters
     executions: Executions
     halts: Halts

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.catalog.tools import FINDERS, find_tool, get_fee
+from ferryman.catalog.tools import FINDERS, find_tool, get_fee, list_names
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
@@ -31,7 +31,8 @@ class Run:
     last turn was refused for a limit of the plan.
     `is_reserved` tells that the last commit has reserved the next model call, which was not made yet: in the store it counts as
     made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
-    which repeats are found; one that was refused for a limit was not made. `searches` counts the calls that searched for tools.
+    which repeats are found; one that was refused for a limit was not made. `made` counts the calls that were made of each tool,
+    under each of their names.
     `label` is that of everything that the model has read so far; its sources are the calls before.
     """
 
@@ -47,7 +48,7 @@ class Run:
     is_rate_limited: bool = False
     is_reserved: bool = False
     next_call: int = 0
-    searches: int = 0
+    made: Counter[str] = field(default_factory=Counter)
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
     label: FlowLabel = OWNED
 
@@ -128,7 +129,8 @@ class Run:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"
         del self.pending[0]
         self.results.append(ticket)
-        self.searches += ticket.tool in FINDERS
+        if not ticket.result.blocked:
+            self.made.update(list_names(ticket))
         if ticket.result.block_reason != RATE_LIMITED:
             self.recent.append(digest_call(ticket.tool, ticket.display_arguments))
         return ticket.result

@@ -17,6 +17,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.loop import admission, calls, endings, money, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
+from ferryman.loop.start import StartRejectedError
 from ferryman.ports.errors import NotAdmittedError, RejectedError, UnavailableError
 from ferryman.ports.executions import ExecutionEnding
 
@@ -140,7 +141,7 @@ class SliceRunner:
             return await self._take_turns(self._run)
         except (StaleError, UnavailableError):
             raise
-        except setup.StartRejectedError as rejected:
+        except StartRejectedError as rejected:
             return endings.build_failure(None, str(rejected))
         except calls.ExecutionCancelledError as cancelled:
             return await endings.cancel(deps, self._run, cancelled)
@@ -157,7 +158,7 @@ class SliceRunner:
         opening = await deps.executions.opening(execution.id)
         if opening is None:
             if endings.is_overdue(deps, execution):
-                raise setup.StartRejectedError(endings.describe_timeout(deps))
+                raise StartRejectedError(endings.describe_timeout(deps))
             execution, opening = await setup.begin(deps, execution)
             run = rebuild(execution, opening, (), ())
             run.apply_commit(execution, credits_held=money.NOTHING)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman import offload
-from ferryman.catalog.tools import FINDERS, holds_secrets
+from ferryman.catalog.tools import FINDERS, TOOLS, holds_secrets
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
@@ -15,6 +15,7 @@ from ferryman.domain.credits import ledger
 from ferryman.domain.credits.caps import collect_caps
 from ferryman.domain.credits.shortage import InsufficientCreditsError, TooManyPartsError
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
+from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
@@ -22,17 +23,16 @@ from ferryman.domain.tasks.task import Task, ToolLoading
 from ferryman.loop import money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.preamble import RULES, describe_access
+from ferryman.loop.start import ExecutionStart, StartRejectedError, read_start
 from ferryman.loop.tool_offer import OfferContext, build_offer
 
 PROMPT_CHARACTERS_MAX = 200_000
 """System prompt and prompt together, with their variables filled in: step 0 stores them."""
 
+SECRET_FIXED = "an argument that the agent's tool_settings fix holds a credential: name the credential instead"
+
 INLINE_CHARACTERS_MAX = 2_000
 """Prompts up to this length are checked in this process, in some milliseconds at most; a worker process takes time to start."""
-
-
-class StartRejectedError(Exception):
-    """The execution cannot start; the text is the message for the owner."""
 
 
 async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution, ExecutionSetup]:
@@ -40,28 +40,26 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
 
     Raise `StartRejectedError` with the reason, before anything was spent.
     """
-    task = await deps.tasks.get(execution.task)
-    if task is None or task.owner != execution.owner:
-        raise StartRejectedError("the task was deleted")
-    if not task.enabled:
-        raise StartRejectedError("the task is disabled")
-    owner = await deps.owners.get(execution.owner)
-    plan = deps.plans.get(owner.plan) if owner else None
-    if plan is None:
-        raise StartRejectedError("the owner's plan cannot run tasks")
-    price = deps.price(task.model)
+    start = await read_start(deps, execution)
+    task, agent, plan = start.task, start.agent, start.plan
+    price = deps.price(start.model)
     if price is None:
-        raise StartRejectedError(f"model {task.model} has no price")
-    rule = await _find_injection(task.owner, (task.system_prompt, task.task_prompt, execution.input or ""))
+        raise StartRejectedError(f"model {start.model} has no price")
+    texts = (agent.system_prompt, task.system_prompt, task.task_prompt, execution.input or "")
+    rule = await _find_injection(task.owner, texts)
     if rule is not None:
         raise StartRejectedError(f"the prompt asks for {rule}, which tasks may not do")
     sealed, former = await deps.credentials.read_all(task.id)
     services = [credential.label.service for credential in sealed]
-    tools = _enable_search(task)
+    tools = tuple(tool for tool in start.limits.select(_enable_search(task)) if tool in TOOLS)
     definitions = deps.registry.get_definitions(tools, services=services)
     message = f"{task.task_prompt}\n{execution.input or ''}"
-    context = OfferContext(loading=task.tool_loading, message=message, prompt=f"{message}\n{task.system_prompt}")
-    offer = await build_offer(task.owner, definitions, await deps.clusters.tools(task.id), context)
+    prompts = f"{message}\n{agent.system_prompt}\n{task.system_prompt}"
+    context = OfferContext(loading=task.tool_loading, message=message, prompt=prompts)
+    stored = await deps.clusters.tools(task.id)
+    admitted = set(start.limits.select(tool.name for tool in stored))
+    declared = [tool for tool in stored if tool.name in admitted]
+    offer = await build_offer(task.owner, definitions, declared, context)
     if offer.fault is not None:
         raise StartRejectedError(offer.fault)
     approved = [deps.integrations[name] for name in task.integrations if name in deps.integrations]
@@ -77,14 +75,17 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         webhook_match=task.webhook_match,
         credentials=tuple(sorted(credential.label.name for credential in sealed)),
         former=any(select_current(stored.values, deps.clock.now()) for stored in former),
-        caps=collect_caps(task),
+        caps=collect_caps(task, workspace=start.workspace, agent=agent),
         declared=offer.fingerprints,
         headers=collect_service_headers(approved),
+        limits=start.limits,
+        settings=agent.tool_settings,
     )
+    shown = tuple(policy.settings_of(tool["name"]).narrow_definition(tool) for tool in offer.tools)
     opened = replace(execution, policy=policy, events=STARTED)
     signer = await deps.signing.key()
     now = deps.clock.now()
-    opening = await _build_opening(deps, opened, task, policy, tools=offer.tools, now=now)
+    opening = await _build_opening(deps, opened, start, policy, tools=shown, now=now)
     opening = replace(opening, price=price.to_row(), timeout_s=deps.execution_timeout.total_seconds())
     reserve = opening.max_credits
     entry = ledger.record_reservation(opened, reserve, at=now)
@@ -95,6 +96,15 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     except (InsufficientCreditsError, TooManyPartsError) as error:
         raise StartRejectedError(str(error)) from None
     return replace(opened, credits_reserved=reserve), opening
+
+
+def _list_fixed(policy: ExecutionPolicy) -> list[Block]:
+    """Return the arguments that the agent's settings fix, as calls: the policy and its records hold no secret."""
+    return [
+        {"type": "tool_use", "id": name, "name": name, "input": dict(settings.arguments)}
+        for name, settings in policy.settings.items()
+        if settings.arguments
+    ]
 
 
 def _enable_search(task: Task) -> tuple[str, ...]:
@@ -117,20 +127,22 @@ async def _find_injection(owner: str, texts: Sequence[str]) -> str | None:
 async def _build_opening(
     deps: LoopDependencies,
     execution: Execution,
-    task: Task,
+    start: ExecutionStart,
     policy: ExecutionPolicy,
     *,
     tools: tuple[Mapping[str, Any], ...],
     now: datetime,
 ) -> ExecutionSetup:
+    task = start.task
     variables = {
         "date": now.strftime("%Y-%m-%d"),
         "datetime": now.isoformat(),
         "execution_id": execution.id,
         "task_name": task.name,
     }
-    task_system = prompt.render_variables(task.system_prompt, variables)
-    part = describe_access(policy.credentials, policy.domains, policy.headers) + (f"\n{task_system}" if task_system else "")
+    own = (prompt.render_variables(text, variables) for text in (start.agent.system_prompt, task.system_prompt))
+    access = describe_access(policy.credentials, policy.domains, policy.headers)
+    part = "\n".join([access, *(text for text in own if text)])
     user = prompt.render_variables(task.task_prompt, variables)
     if execution.input:
         user = f"{user}\n\n{execution.input}"
@@ -139,10 +151,15 @@ async def _build_opening(
     if holds_secrets(policy):
         # the owner's prompt may hold a pasted key: the model must not see it either; the rules are ours, and hold none
         texts = [{"type": "text", "text": part}, {"type": "text", "text": user}]
-        redacted = await deps.scanner.scan(execution, texts)
-        part, user = (str(block["text"]) for block in redacted)
+        fixed = _list_fixed(policy)
+        redacted = await deps.scanner.scan(execution, [*texts, *fixed])
+        part, user = (str(block["text"]) for block in redacted[:2])
+        if list(redacted[2:]) != fixed:
+            raise StartRejectedError(
+                "an argument that the agent's tool_settings fix holds a credential: name the credential instead"
+            )
     return ExecutionSetup(
-        model=task.model,
+        model=start.model,
         system=f"{RULES}\n{part}",
         prompt=user,
         tools=tools,

@@ -16,6 +16,7 @@ from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block, extract_calls
+from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.labels.label import FlowLabel
 from ferryman.domain.records.event import NUMBERS_PER_CALL
 from ferryman.loop import money, receipts
@@ -106,7 +107,21 @@ def build_tickets(
 
 
 def _route_call(deps: LoopDependencies, execution: Execution, call: ToolCall, redacted: ToolCall) -> tuple[ToolCall, ToolCall]:
-    """Return both forms of a call as those of the tool that executes it, chosen by what the record has."""
-    enabled = execution.policy.enabled if execution.policy else ()
-    route = deps.registry.find_route(redacted.name, redacted.arguments, enabled)
-    return (call, redacted) if route is None else (route.apply(call), route.apply(redacted))
+    """Return both forms of a call as those of the tool that executes it, chosen by what the record has.
+
+    The arguments that the agent's settings fix are put in before a route is chosen by them, and those of the route's tool after
+    it: neither can be told otherwise by the model.
+    """
+    policy = execution.policy
+    assert policy is not None, "an opened execution has a policy"
+    call, redacted = fix_arguments(policy, call), fix_arguments(policy, redacted)
+    route = deps.registry.find_route(redacted.name, redacted.arguments, policy.enabled)
+    if route is None:
+        return call, redacted
+    return fix_arguments(policy, route.apply(call)), fix_arguments(policy, route.apply(redacted))
+
+
+def fix_arguments(policy: ExecutionPolicy, call: ToolCall) -> ToolCall:
+    """Return `call` with the arguments that the agent's settings of its tool fix: the same call where they fix none."""
+    settings = policy.settings_of(call.name)
+    return replace(call, arguments=settings.fix_arguments(call.arguments)) if settings.arguments else call

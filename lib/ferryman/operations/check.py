@@ -91,7 +91,7 @@ async def check_call(line: Line) -> Verdict:
         if tool not in PARSERS:
             raise CallRefusedError(refusal.refuse_unknown_tool(tool))
         if tool not in policy.tools:
-            raise CallRefusedError(refusal.refuse_tool_not_enabled(tool))
+            raise CallRefusedError(policy.refuse_tool(tool))
         arguments = line.get("arguments")
         if not isinstance(arguments, dict):
             raise CallRefusedError(refusal.refuse_wrong_argument(tool, "arguments", "an object"))

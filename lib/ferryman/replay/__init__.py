@@ -12,6 +12,7 @@ from ferryman.domain.executions.execution import ExecutionSetup
 from ferryman.domain.executions.message import Prompt
 from ferryman.domain.records.record import Record
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
@@ -88,6 +89,7 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         owners=MemoryOwners(state.memory),
         tasks=MemoryTasks(state.memory),
         credentials=MemoryCredentials(state.memory),
+        contexts=MemoryContexts(state.memory),
         clusters=MemoryClusters(state.memory),
         executions=RecordedExecutions(state),
         halts=MemoryHalts(state.memory),

@@ -14,6 +14,8 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.labels.label import FlowLabel, Source
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
+from ferryman.domain.tools.settings import ToolSettings
+from ferryman.domain.workspaces.effective_policy import ToolLimits
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import execution as executions
 from ferryman.serving.api.shapes import record as shapes
@@ -58,7 +60,15 @@ def build_setup(response: shapes.OpeningResponse) -> ExecutionSetup:
 def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
     """Return the policy that is told."""
     headers = tuple(_same(ServiceHeaders, header) for header in response.headers)
-    return _same(ExecutionPolicy, response, plan=_same(Plan, response.plan), headers=headers)
+    settings = {name: _same(ToolSettings, part) for name, part in response.settings.items()}
+    return _same(
+        ExecutionPolicy,
+        response,
+        plan=_same(Plan, response.plan),
+        headers=headers,
+        limits=_same(ToolLimits, response.limits),
+        settings=settings,
+    )
 
 
 def build_step(response: shapes.StepResponse) -> Step:

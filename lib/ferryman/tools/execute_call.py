@@ -142,6 +142,8 @@ async def _send(
         raise StaleError("the call's deadline passed while this instance was suspended: it is another's to send")
     if policy.timeout_s is not None:
         within_s = min(within_s, policy.timeout_s)
+    for name in ticket.names:
+        within_s = claimed_call.policy.settings_of(name).limit_time(within_s)
     owner, created = claimed_call.call_request.owner, claimed_call.created
     try:
         return await deps.halt_watch.run(prepared_call.go(within_s), owner, created=created)
@@ -180,12 +182,13 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
     ticket, policy = claimed_call.ticket, claimed_call.policy
     if ticket.tool not in policy.enabled:
         # the process that talks to the model is not trusted
-        raise CallRefusedError(refusal.refuse_tool_not_enabled(ticket.tool))
+        raise CallRefusedError(policy.refuse_tool(ticket.tool))
     credentials = await _open(deps, policy.task, claimed_call.versions)
     if may_fetch_tokens(policy):
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
     opened = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
-    arguments = clamp_arguments(find_tool(ticket.tool).policy, opened)
+    # put in again, as the loop has put them in: the process that talks to the model is not trusted
+    arguments = clamp_arguments(find_tool(ticket.tool).policy, policy.settings_of(ticket.tool).fix_arguments(opened))
 
     async def renew(names: Collection[str]) -> dict[str, Credential]:
         after = await renew_expiring(deps, credentials, names=names, services=policy.integrations)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from ferryman.catalog.tools import LISTED, TOOLS, find_tool
+from ferryman.catalog.tools import TOOLS, find_tool, is_listed
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.calls.route import CallRoute
 from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
 from ferryman.tools.routed import ROUTES, find_route, refuse_unrouted
@@ -61,22 +62,20 @@ class ToolRegistry:
             if tool.name in enabled and (tool.requires is None or tool.requires in services)
         ]
 
-    def find_tool(self, name: str, enabled: Collection[str]) -> Tool:
+    def find_tool(self, name: str, policy: ExecutionPolicy) -> Tool:
         """Return the tool of this name.
 
-        Raise `CallRefusedError` when there is none (S0-139), when it is not implemented (S4-7) or the task has not enabled it
-        (S0-3).
+        Raise `CallRefusedError` when there is none (S0-139), when it is not implemented (S4-7), the task has not enabled it
+        (S0-3), or agent, workspace or plan do not allow it (S4-95).
         """
         tool = self._tools.get(name)
-        if tool is None and name in enabled:
-            return find_tool(name)  # a declared tool: the function that executes it knows it
-        if tool is None and name in LISTED:
+        if name in policy.enabled:
+            return tool or find_tool(name)  # a declared tool: the function that executes it knows it
+        if tool is None and is_listed(name):
             raise CallRefusedError(refusal.refuse_unimplemented_tool(name))
-        if tool is None:
+        if tool is None and not policy.limits.find_taking_levels(name):
             raise CallRefusedError(refusal.refuse_unknown_tool(name))
-        if name not in enabled:
-            raise CallRefusedError(refusal.refuse_tool_not_enabled(name))
-        return tool
+        raise CallRefusedError(policy.refuse_tool(name))
 
     def find_route(self, name: str, arguments: Mapping[str, Any], enabled: Collection[str]) -> CallRoute | None:
         """Return which tool executes a call of the tool `name` by its `arguments`, as they are shown.
@@ -94,9 +93,9 @@ class ToolRegistry:
         Return the ticket with its result: settled by the handler, or not settled where the call was refused. Every call gets
         exactly one result (S0-124). `admit` raises `CallRefusedError`; what the handler raises passes through.
         """
-        policy = execution.policy
+        assert execution.policy is not None, "an opened execution has a policy"
         try:
-            admit(self.find_tool(ticket.tool, policy.enabled if policy else ()))
+            admit(self.find_tool(ticket.tool, execution.policy))
         except CallRefusedError as refused:
             return replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refused.refusal))
         return await self._handlers.get(ticket.tool, self._handler)(ticket, execution=execution)

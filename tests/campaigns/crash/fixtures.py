@@ -38,6 +38,7 @@ from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.ports.clock import Clock as ClockPort
+from ferryman.ports.contexts import Contexts
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import Executions
@@ -100,6 +101,7 @@ class Ports:
     """The ports of one store."""
 
     owners: Owners
+    contexts: Contexts
     tasks: Tasks
     credentials: Credentials
     executions: Executions
@@ -259,6 +261,7 @@ def build_loop_deps(
     return instrument(
         LoopDependencies(
             owners=ports.owners,
+            contexts=ports.contexts,
             tasks=ports.tasks,
             credentials=ports.credentials,
             clusters=clusters,

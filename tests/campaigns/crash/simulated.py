@@ -16,6 +16,7 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners
@@ -76,6 +77,7 @@ def memory_ports(memory: Memory) -> Ports:
     return Ports(
         ask=ask,
         owners=MemoryOwners(memory),
+        contexts=MemoryContexts(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         executions=MemoryExecutions(memory),

@@ -30,6 +30,7 @@ from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
@@ -179,6 +180,7 @@ class _ObservedStream(httpcore.AsyncNetworkStream):
 def build_ports(clients: GoogleClients) -> Ports:
     return Ports(
         owners=FirestoreOwners(clients),
+        contexts=FirestoreContexts(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
         executions=FirestoreExecutions(clients),

@@ -92,7 +92,7 @@ class Deployment:
         unused: Any = None
         stores = self.stores
         return LoopDependencies(
-            **{name: getattr(stores, name) for name in ("owners", "tasks", "credentials", "executions", "halts")},
+            **{name: getattr(stores, name) for name in ("owners", "contexts", "tasks", "credentials", "executions", "halts")},
             **dict.fromkeys(("model", "scanner", "registry", "signing", "seal"), unused),
             clusters=MemoryClusters(Memory()),
             queue=MemoryQueue(),

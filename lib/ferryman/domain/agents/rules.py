@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX, find_model_problems
-from ferryman.domain.tools.names import strip_prefix
+from ferryman.domain.tools.names import is_tool_name, strip_prefix
 from ferryman.domain.tools.settings import CALLS_LIMIT, TIMEOUT_LIMIT_S, ToolSettings
 from ferryman.domain.tools.tool import Tool, ToolListing
 from ferryman.domain.workspaces.agent import Agent
@@ -26,8 +25,6 @@ SETTINGS_CHARACTERS_MAX = 20_000
 """All fixed arguments of an agent, as JSON: the policy of each of its executions has them."""
 
 ARGUMENTS_DEPTH_MAX = 10
-
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
 def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], models: Collection[str]) -> list[Problem]:
@@ -54,7 +51,7 @@ def find_list_problems(field: str, names: Sequence[str]) -> Iterator[Problem]:
         return
     seen = set[str]()
     for index, name in enumerate(names):
-        if not _NAME.fullmatch(name):
+        if not is_tool_name(name):
             yield Problem(f"{field}.{index}", "must be the name of a tool: 1 to 64 of A-Z, a-z, 0-9, _ and -")
         elif strip_prefix(name) in seen:
             yield Problem(f"{field}.{index}", "is listed twice")

@@ -132,6 +132,11 @@ class Ticket:
     parent: int | None = None
     label: FlowLabel = OWNED
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools that the call is one of: of the tool that executes it, and of the one that was called."""
+        return (self.tool,) if self.called_as is None else (self.tool, self.called_as)
+
 
 def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:
     """Return the ticket, claimed by the function that executes it now; a settled ticket is returned unchanged.

@@ -82,6 +82,17 @@ def refuse_tool_not_enabled(name: str) -> Refusal:
     return Refusal(reason="tool_not_enabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is not enabled for this task")
 
 
+def refuse_withheld_tool(name: str, why: str) -> Refusal:
+    """Refuse a tool that agent, workspace or plan does not allow. `why` is our own text, and names the level."""
+    return Refusal(reason="tool_not_allowed", message=f"Error: tool '{_check_name(_TOOL, name)}' is not allowed: {why}")
+
+
+def refuse_call_beyond(name: str, most: int) -> Refusal:
+    """Refuse a call of a tool beyond the `most` that the agent's settings allow an execution."""
+    message = f"Error: tool '{_check_name(_TOOL, name)}' may be called at most {most} times in an execution of this agent"
+    return Refusal(reason="tool_calls_used_up", message=message)
+
+
 def refuse_search(most: int) -> Refusal:
     """Refuse a search for tools beyond the `most` of an execution."""
     return Refusal(reason="search_limit", message=f"Error: an execution may search for tools at most {most} times")

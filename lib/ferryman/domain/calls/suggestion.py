@@ -37,6 +37,8 @@ SUGGESTIONS: Mapping[str, str] = {
     "unknown_tool": "Use one of the tools that are offered.",
     "tool_not_implemented": "Use one of the tools that are offered.",
     "tool_not_enabled": "Use one of the tools that are offered.",
+    "tool_not_allowed": "Use one of the tools that are offered.",
+    "tool_calls_used_up": "Finish with what is known, or use another tool.",
     "tool_disabled": _ASK_OWNER,
     "tool_changed": "Go on without this tool: its new form is offered to the next execution.",
     "rate_limited": "Finish with what is known, or call again after the limit's window.",

@@ -1,14 +1,18 @@
-"""The policy: what one execution may do, frozen at its start from task, plan and integrations."""
+"""The policy: what one execution may do, frozen at its start from task, agent, workspace, plan and integrations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.owners.cap import Cap
 from ferryman.domain.owners.plan import Plan
+from ferryman.domain.tools.settings import ToolSettings, find_settings
+from ferryman.domain.workspaces.effective_policy import NO_LIMITS, SENTENCES, ToolLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +25,14 @@ class ServiceHeaders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionPolicy:
-    """Task x plan x integrations. `domains` are the approved host patterns, in the order of the task's integrations.
+    """Task x agent x workspace x plan x integrations.
 
-    `caps` are those of its workspace, agent, person and task as they were then, beside that of the plan. `declared` are the
-    fingerprints of the declared tools by name: a tool that was changed since is another tool. `former` tells that credentials
-    of the task were replaced or deleted within the last day. `headers` are those of its integrations' services.
+    `tools` are the built-in tools that all of them allow. `domains` are the approved host patterns, in the order of the task's
+    integrations. `caps` are those of its workspace, agent, person and task as they were then, beside that of the plan.
+    `declared` are the fingerprints of the declared tools by name: a tool that was changed since is another tool. `former` tells
+    that credentials of the task were replaced or deleted within the last day. `headers` are those of its integrations'
+    services. `limits` say who took a tool away, and hold for tools that are imported later, too; `settings` are the agent's of
+    tools, by name.
     """
 
     owner: str
@@ -42,6 +49,19 @@ class ExecutionPolicy:
     caps: tuple[Cap, ...] = ()
     declared: Mapping[str, str] = field(default_factory=dict)
     headers: tuple[ServiceHeaders, ...] = ()
+    limits: ToolLimits = NO_LIMITS
+    settings: Mapping[str, ToolSettings] = field(default_factory=dict, repr=False)
+
+    def settings_of(self, tool: str) -> ToolSettings:
+        """Return the agent's settings of `tool`, under either form of its name (S4-95)."""
+        return find_settings(self.settings, tool)
+
+    def refuse_tool(self, name: str) -> Refusal:
+        """Return why the tool `name`, which is not enabled, may not be called: the innermost level that takes it away."""
+        taken_by = self.limits.find_taking_levels(name)
+        if taken_by:
+            return refusal.refuse_withheld_tool(name, SENTENCES[taken_by[0]])
+        return refusal.refuse_tool_not_enabled(name)
 
     def headers_of(self, host: str) -> tuple[str, ...]:
         """Return the headers that a model may set in a call of `host`, beside those that it may set in any call."""

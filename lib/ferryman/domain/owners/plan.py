@@ -15,7 +15,8 @@ class Plan:
 
     Of an owner, over all instances: `executions_running` hold a lease at once (the queue delivers 100 at once: ten owners
     fill it, not one), `executions_queued` wait for their first one (one more is refused), `streams` of events are open at once
-    (an instance of the API takes 80 requests).
+    (an instance of the API takes 80 requests). `tools` are the names of the tools that it allows, with or without their prefix;
+    an empty list allows every tool.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Plan:
     executions_running: int
     executions_queued: int
     streams: int
+    tools: tuple[str, ...] = ()
 
 
 GURU = Plan(

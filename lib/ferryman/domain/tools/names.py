@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 PREFIX = "orchestrator__"
 """The prefix of the tools of the platform's own server. No declared tool has it."""
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+
+
+def is_tool_name(name: str) -> bool:
+    """Tell whether a tool may have this name."""
+    return _NAME.fullmatch(name) is not None
 
 
 def strip_prefix(name: str) -> str:

@@ -36,6 +36,8 @@ SENTENCES = {
 
 ALLOWED = "every level allows it"
 
+_Stripped = list[tuple[PolicyLevel, frozenset[str]]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolLimits:
@@ -47,12 +49,21 @@ class ToolLimits:
 
     def find_taking_levels(self, tool: str) -> tuple[PolicyLevel, ...]:
         """Return the levels whose lists take `tool` away, the innermost first."""
-        levels = ((PolicyLevel.AGENT, self.agent), (PolicyLevel.WORKSPACE, self.workspace), (PolicyLevel.PLAN, self.plan))
-        return tuple(level for level, names in levels if names and not names_tool(names, tool))
+        return _find_levels(self._strip(), tool)
 
     def select(self, tools: Iterable[str]) -> tuple[str, ...]:
-        """Return those of `tools` that no list takes away."""
-        return tuple(tool for tool in tools if not self.find_taking_levels(tool))
+        """Return those of `tools` that no list takes away; there may be thousands."""
+        stripped = self._strip()
+        return tuple(tool for tool in tools if not _find_levels(stripped, tool))
+
+    def _strip(self) -> _Stripped:
+        """Return the lists that take anything away, as sets of names without the prefix."""
+        levels = ((PolicyLevel.AGENT, self.agent), (PolicyLevel.WORKSPACE, self.workspace), (PolicyLevel.PLAN, self.plan))
+        return [(level, frozenset(map(strip_prefix, names))) for level, names in levels if names]
+
+
+def _find_levels(stripped: _Stripped, tool: str) -> tuple[PolicyLevel, ...]:
+    return tuple(level for level, names in stripped if strip_prefix(tool) not in names)
 
 
 NO_LIMITS = ToolLimits()
@@ -89,12 +100,13 @@ def compute_policy(
     `task` are the tools that a task enables; None judges what any task could use at most. `implemented` are those of the listed
     tools that can be called.
     """
+    lists = limits._strip()
     for tool in listed:
         taken_by = [PolicyLevel.TASK] if task is not None and not names_tool(task, tool) else []
-        taken_by += limits.find_taking_levels(tool)
+        taken_by += _find_levels(lists, tool)
         taken_by += [] if tool in implemented else [PolicyLevel.CATALOG]
         yield PolicyRow(tool=tool, taken_by=tuple(taken_by))
     stripped = {strip_prefix(tool) for tool in listed}
     for tool in declared:
         if strip_prefix(tool) not in stripped:
-            yield PolicyRow(tool=tool, taken_by=limits.find_taking_levels(tool))
+            yield PolicyRow(tool=tool, taken_by=_find_levels(lists, tool))

@@ -16,6 +16,7 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.http.request import OutboundRequest, Text
 from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.settings import ToolSettings
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.gate import FetchGate
 from ferryman.tools.arguments import rendering_errors, run_argument_worker
@@ -54,6 +55,9 @@ async def prepare_stored(
 ) -> PreparedCall:
     """Prepare the call of the stored tool `name`. One that is `known` to the model must be the one that it was shown."""
     policy = context.claimed_call.policy
+    if policy.limits.find_taking_levels(name):
+        raise CallRefusedError(policy.refuse_tool(name))  # one that was imported since is held to the same lists
+    settings = policy.settings_of(name)
     tool, fingerprint = await custom.clusters.find(policy.task, name), policy.declared.get(name)
     if tool is None:
         raise CallRefusedError(refusal.refuse_changed_tool(name) if fingerprint else refusal.refuse_unknown_tool(name))
@@ -62,9 +66,19 @@ async def prepare_stored(
     if not tool.enabled:
         raise CallRefusedError(refusal.refuse_disabled_tool(name, tool.reason or "its owner switched it off"))
     context = await context.renew_credentials(check.find_credentials(tool) | check.find_login_credentials(tool))
-    prepared_call = await prepare_declared_call(custom.declared, context, tool, arguments)
+    prepared_call = await prepare_declared_call(custom.declared, context, tool, settings.fix_arguments(arguments))
+    prepared_call = limit_time(prepared_call, settings)
     # nobody knows what another declaration of the same name may have sent
     return prepared_call if tool.fingerprint == fingerprint else replace(prepared_call, repeatable=False)
+
+
+def limit_time(prepared_call: PreparedCall, settings: ToolSettings) -> PreparedCall:
+    """Return the call, which takes at most the seconds that the agent's settings of the tool allow."""
+
+    async def go(within_s: float) -> ToolCallResult:
+        return await prepared_call.go(settings.limit_time(within_s))
+
+    return prepared_call if settings.timeout_s is None else replace(prepared_call, go=go)
 
 
 async def prepare_declared_call(

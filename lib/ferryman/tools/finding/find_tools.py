@@ -108,6 +108,7 @@ def find_tools(
             if tool.fingerprint != policy.declared[tool.name]:
                 continue
             definition = tool.to_definition()
+        definition = dict(policy.settings_of(definition["name"]).narrow_definition(definition))
         size = len(json.dumps(definition, ensure_ascii=False))
         if size > room:
             too_large.append(definition["name"])

@@ -49,10 +49,27 @@ class CapResponse(ResponseShape):
     credits: Credits
 
 
+class ToolLimitsResponse(ResponseShape):
+    """The lists of tools of the agent, the workspace and the plan. An empty one allows every tool."""
+
+    agent: tuple[str, ...]
+    workspace: tuple[str, ...]
+    plan: tuple[str, ...]
+
+
+class ToolSettingsResponse(ResponseShape):
+    """An agent's settings of one tool. Null: as the plan and the tool allow. The model cannot change fixed `arguments`."""
+
+    calls_max: int | None = Field(description="How many calls of it an execution may make")
+    timeout_s: float | None = Field(description="How many seconds a call of it may take")
+    arguments: dict[str, Any] = Field(description="Arguments that every call has, which the model is not shown")
+
+
 class PolicyResponse(ResponseShape):
     """What the execution was allowed to do, frozen when it began.
 
-    `former` tells that credentials of the task were replaced or deleted within the day before.
+    `former` tells that credentials of the task were replaced or deleted within the day before. `tools` are the built-in tools
+    that task, agent, workspace and plan all allow, `limits` the lists of the last three.
     """
 
     owner: str
@@ -69,6 +86,8 @@ class PolicyResponse(ResponseShape):
     caps: tuple[CapResponse, ...]
     declared: dict[str, str]
     headers: tuple[ServiceHeadersResponse, ...]
+    limits: ToolLimitsResponse
+    settings: dict[str, ToolSettingsResponse]
 
 
 class StepResponse(ResponseShape):

@@ -1,0 +1,30 @@
+"""The documents of contexts in Firestore: four, in one request."""
+
+from __future__ import annotations
+
+from ferryman.domain.executions.context import ExecutionContext
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.tasks.task import Task
+from ferryman.gcp import documents
+from ferryman.gcp.agents import read_agent
+from ferryman.gcp.store import FirestoreStore, read_together
+from ferryman.gcp.workspaces import read_workspace
+from ferryman.ports.contexts import ContextDocuments
+
+
+class FirestoreContexts(FirestoreStore):
+    """`ports.Contexts`."""
+
+    async def read(self, context: ExecutionContext) -> ContextDocuments:
+        places = self._places
+        owner, workspace = places.locate_owner(context.owner), places.locate_workspace(context.workspace)
+        agent, task = places.locate_agent(context.agent), places.locate_task(context.task)
+        found = await read_together(self._client, [owner, workspace, agent, task])
+        stored = documents.read_or_none(Task, found[task.path])
+        is_here = stored is not None and (stored.owner, stored.workspace) == (context.owner, context.workspace)
+        return ContextDocuments(
+            owner=documents.read_or_none(Owner, found[owner.path]),
+            workspace=read_workspace(found[workspace.path], owner=context.owner),
+            agent=read_agent(found[agent.path], owner=context.owner, workspace=context.workspace),
+            task=stored if is_here else None,
+        )

@@ -1,0 +1,62 @@
+"""The start of an execution: read what it belongs to together, and refuse it where that does not allow it to begin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.effective_policy import ToolLimits
+from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
+from ferryman.loop.dependencies import LoopDependencies
+
+
+class StartRejectedError(Exception):
+    """The execution cannot start; the text is the message for the owner."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionStart:
+    """What an execution starts from: its task, its workspace, the agent that runs it, the owner's plan, and the lists of tools
+    of the last three."""
+
+    task: Task
+    workspace: Workspace
+    agent: Agent
+    plan: Plan
+    limits: ToolLimits
+
+    @property
+    def model(self) -> str:
+        """The task's model, or else the agent's; "" where neither names one."""
+        return self.task.model or self.agent.model or ""
+
+
+async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionStart:
+    """Return what `execution` starts from. Raise `StartRejectedError` where it cannot start, or `UnavailableError`."""
+    found = await deps.contexts.read(execution.context)
+    task, agent, workspace = found.task, found.agent, found.workspace
+    if task is None:
+        raise StartRejectedError("the task was deleted")
+    if not task.enabled:
+        raise StartRejectedError("the task is disabled")
+    if workspace is None or workspace.state is WorkspaceState.DELETING:
+        raise StartRejectedError("the workspace was deleted")
+    if workspace.state is WorkspaceState.ARCHIVED:
+        raise StartRejectedError("the workspace is archived")
+    if agent is None:
+        raise StartRejectedError("the agent was deleted")
+    if agent.archived:
+        raise StartRejectedError("the agent is archived")
+    if task.agent != execution.agent:
+        raise StartRejectedError("the task was given to another agent: start it again")
+    plan = None if found.owner is None else deps.plans.get(found.owner.plan)
+    if plan is None:
+        raise StartRejectedError("the owner's plan cannot run tasks")
+    limits = ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools)
+    start = ExecutionStart(task=task, workspace=workspace, agent=agent, plan=plan, limits=limits)
+    if not start.model:
+        raise StartRejectedError("neither the task nor its agent names a model")
+    return start
