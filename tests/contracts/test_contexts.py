@@ -37,8 +37,8 @@ async def test_what_is_stored_is_read(stores: Stores) -> None:
     await stores.workspaces.create(workspace)
     await stores.agents.create(AGENT)
     await stores.tasks.create(task)
-    found = await stores.contexts.read(replace(CONTEXT, workspace="ws_1", agent=AGENT.id))
-    assert found == ContextDocuments(owner=OWNER, workspace=workspace, agent=AGENT, task=task)
+    context = await stores.contexts.read(replace(CONTEXT, workspace="ws_1", agent=AGENT.id))
+    assert context == ContextDocuments(owner=OWNER, workspace=workspace, agent=AGENT, task=task)
 
 
 async def test_what_does_not_exist_is_not_there(stores: Stores) -> None:
@@ -51,5 +51,5 @@ async def test_what_belongs_to_another_owner_or_workspace_is_not_there(stores: S
     await stores.workspaces.create(Workspace(id="ws_1", owner="ann", name="n", created_at=NOW, updated_at=NOW))
     await stores.agents.create(AGENT)
     await stores.tasks.create(replace(TASK, workspace="ws_1", agent=AGENT.id))
-    found = await stores.contexts.read(replace(CONTEXT, **{"workspace": "ws_1", "agent": AGENT.id, **change}))
-    assert (found.workspace, found.agent, found.task) == (None, None, None)
+    context = await stores.contexts.read(replace(CONTEXT, **{"workspace": "ws_1", "agent": AGENT.id, **change}))
+    assert (context.workspace, context.agent, context.task) == (None, None, None)

@@ -167,14 +167,14 @@ async def test_an_execution_of_an_agent_that_is_gone_fails(stage: Stage) -> None
 async def test_fixed_arguments_are_not_shown_to_the_model(stage: Stage) -> None:
     give_settings(stage, arguments={"headers": {"Accept": "text/plain"}})
     await stage.run(says("done"))
-    (shown,) = [tool for tool in stage.memory.openings["e"].tools if tool["name"] == "http_get"]
-    assert "headers" not in shown["input_schema"]["properties"]
+    (definition,) = [tool for tool in stage.memory.openings["e"].tools if tool["name"] == "http_get"]
+    assert "headers" not in definition["input_schema"]["properties"]
 
 
 async def test_fixed_arguments_are_put_in_and_the_model_cannot_change_them(stage: Stage) -> None:
     give_settings(stage, arguments={"headers": {"Accept": "text/plain"}})
-    asked = [("http_get", FETCHED), ("http_get", {**FETCHED, "headers": {"Accept": "evil"}})]
-    await stage.run(says("", *asked), says("done"))
+    calls = [("http_get", FETCHED), ("http_get", {**FETCHED, "headers": {"Accept": "evil"}})]
+    await stage.run(says("", *calls), says("done"))
     expected = {**FETCHED, "headers": {"Accept": "text/plain"}}
     assert [ticket.display_arguments for ticket in stage.executed] == [expected, expected]
     assert stage.executed[0].arguments == b'sealed:{"url": "https://api.coingecko.com/1", "headers": {"Accept": "text/plain"}}'

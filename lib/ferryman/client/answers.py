@@ -324,6 +324,7 @@ class PlanJson(TypedDict):
     executions_running: int
     executions_queued: int
     streams: int
+    tools: list[str]
 
 
 class ResultJson(TypedDict):

@@ -19,12 +19,12 @@ class FirestoreContexts(FirestoreStore):
         places = self._places
         owner, workspace = places.locate_owner(context.owner), places.locate_workspace(context.workspace)
         agent, task = places.locate_agent(context.agent), places.locate_task(context.task)
-        found = await read_together(self._client, [owner, workspace, agent, task])
-        stored = documents.read_or_none(Task, found[task.path])
+        snapshots = await read_together(self._client, [owner, workspace, agent, task])
+        stored = documents.read_or_none(Task, snapshots[task.path])
         is_here = stored is not None and (stored.owner, stored.workspace) == (context.owner, context.workspace)
         return ContextDocuments(
-            owner=documents.read_or_none(Owner, found[owner.path]),
-            workspace=read_workspace(found[workspace.path], owner=context.owner),
-            agent=read_agent(found[agent.path], owner=context.owner, workspace=context.workspace),
+            owner=documents.read_or_none(Owner, snapshots[owner.path]),
+            workspace=read_workspace(snapshots[workspace.path], owner=context.owner),
+            agent=read_agent(snapshots[agent.path], owner=context.owner, workspace=context.workspace),
             task=stored if is_here else None,
         )

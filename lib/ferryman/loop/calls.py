@@ -133,11 +133,11 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
             raise CallRefusedError(refusal.NOT_TRIED)
         check_repeats(digest_call(ticket.tool, ticket.display_arguments), run.recent)
         decided_at = deps.clock.now()
-        if tool.name in FINDERS and run.made[tool.name] >= SEARCHES_MAX:
+        if tool.name in FINDERS and run.calls_made[tool.name] >= SEARCHES_MAX:
             raise CallRefusedError(refusal.refuse_search(SEARCHES_MAX))
         for name in list_names(ticket):
             most = policy.settings_of(name).calls_max
-            if most is not None and run.made[name] >= most:
+            if most is not None and run.calls_made[name] >= most:
                 raise CallRefusedError(refusal.refuse_call_beyond(name, most))
         if tool.policy.counts:
             run.execution.rate.admit(policy.plan, decided_at)

@@ -31,8 +31,8 @@ class Run:
     last turn was refused for a limit of the plan.
     `is_reserved` tells that the last commit has reserved the next model call, which was not made yet: in the store it counts as
     made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
-    which repeats are found; one that was refused for a limit was not made. `made` counts the calls that were made of each tool,
-    under each of their names.
+    which repeats are found; one that was refused for a limit was not made. `calls_made` counts the calls of each tool that were
+    made, under each of their names.
     `label` is that of everything that the model has read so far; its sources are the calls before.
     """
 
@@ -48,7 +48,7 @@ class Run:
     is_rate_limited: bool = False
     is_reserved: bool = False
     next_call: int = 0
-    made: Counter[str] = field(default_factory=Counter)
+    calls_made: Counter[str] = field(default_factory=Counter)
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
     label: FlowLabel = OWNED
 
@@ -130,7 +130,7 @@ class Run:
         del self.pending[0]
         self.results.append(ticket)
         if not ticket.result.blocked:
-            self.made.update(list_names(ticket))
+            self.calls_made.update(list_names(ticket))
         if ticket.result.block_reason != RATE_LIMITED:
             self.recent.append(digest_call(ticket.tool, ticket.display_arguments))
         return ticket.result

@@ -29,7 +29,7 @@ from ferryman.loop.tool_offer import OfferContext, build_offer
 PROMPT_CHARACTERS_MAX = 200_000
 """System prompt and prompt together, with their variables filled in: step 0 stores them."""
 
-SECRET_FIXED = "an argument that the agent's tool_settings fix holds a credential: name the credential instead"
+HOLDS_CREDENTIAL = "an argument that the agent's tool_settings fix holds a credential: name the credential instead"
 
 INLINE_CHARACTERS_MAX = 2_000
 """Prompts up to this length are checked in this process, in some milliseconds at most; a worker process takes time to start."""
@@ -81,11 +81,11 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         limits=start.limits,
         settings=agent.tool_settings,
     )
-    shown = tuple(policy.settings_of(tool["name"]).narrow_definition(tool) for tool in offer.tools)
+    narrowed = tuple(policy.settings_of(tool["name"]).narrow_definition(tool) for tool in offer.tools)
     opened = replace(execution, policy=policy, events=STARTED)
     signer = await deps.signing.key()
     now = deps.clock.now()
-    opening = await _build_opening(deps, opened, start, policy, tools=shown, now=now)
+    opening = await _build_opening(deps, opened, start, policy, tools=narrowed, now=now)
     opening = replace(opening, price=price.to_row(), timeout_s=deps.execution_timeout.total_seconds())
     reserve = opening.max_credits
     entry = ledger.record_reservation(opened, reserve, at=now)
@@ -140,9 +140,9 @@ async def _build_opening(
         "execution_id": execution.id,
         "task_name": task.name,
     }
-    own = (prompt.render_variables(text, variables) for text in (start.agent.system_prompt, task.system_prompt))
+    prompts = (prompt.render_variables(text, variables) for text in (start.agent.system_prompt, task.system_prompt))
     access = describe_access(policy.credentials, policy.domains, policy.headers)
-    part = "\n".join([access, *(text for text in own if text)])
+    part = "\n".join([access, *(text for text in prompts if text)])
     user = prompt.render_variables(task.task_prompt, variables)
     if execution.input:
         user = f"{user}\n\n{execution.input}"

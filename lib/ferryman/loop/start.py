@@ -36,8 +36,8 @@ class ExecutionStart:
 
 async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionStart:
     """Return what `execution` starts from. Raise `StartRejectedError` where it cannot start, or `UnavailableError`."""
-    found = await deps.contexts.read(execution.context)
-    task, agent, workspace = found.task, found.agent, found.workspace
+    documents = await deps.contexts.read(execution.context)
+    task, agent, workspace = documents.task, documents.agent, documents.workspace
     if task is None:
         raise StartRejectedError("the task was deleted")
     if not task.enabled:
@@ -52,7 +52,7 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
         raise StartRejectedError("the agent is archived")
     if task.agent != execution.agent:
         raise StartRejectedError("the task was given to another agent: start it again")
-    plan = None if found.owner is None else deps.plans.get(found.owner.plan)
+    plan = None if documents.owner is None else deps.plans.get(documents.owner.plan)
     if plan is None:
         raise StartRejectedError("the owner's plan cannot run tasks")
     limits = ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools)

@@ -12,6 +12,7 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.labels.label import FlowLabel, Source
+from ferryman.domain.owners.cap import Cap
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
 from ferryman.domain.tools.settings import ToolSettings
@@ -65,6 +66,7 @@ def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
         ExecutionPolicy,
         response,
         plan=_same(Plan, response.plan),
+        caps=tuple(_same(Cap, cap) for cap in response.caps),
         headers=headers,
         limits=_same(ToolLimits, response.limits),
         settings=settings,

@@ -82,7 +82,7 @@ def refuse_tool_not_enabled(name: str) -> Refusal:
     return Refusal(reason="tool_not_enabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is not enabled for this task")
 
 
-def refuse_withheld_tool(name: str, why: str) -> Refusal:
+def refuse_tool_not_allowed(name: str, why: str) -> Refusal:
     """Refuse a tool that agent, workspace or plan does not allow. `why` is our own text, and names the level."""
     return Refusal(reason="tool_not_allowed", message=f"Error: tool '{_check_name(_TOOL, name)}' is not allowed: {why}")
 

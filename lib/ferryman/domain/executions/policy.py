@@ -60,7 +60,7 @@ class ExecutionPolicy:
         """Return why the tool `name`, which is not enabled, may not be called: the innermost level that takes it away."""
         taken_by = self.limits.find_taking_levels(name)
         if taken_by:
-            return refusal.refuse_withheld_tool(name, SENTENCES[taken_by[0]])
+            return refusal.refuse_tool_not_allowed(name, SENTENCES[taken_by[0]])
         return refusal.refuse_tool_not_enabled(name)
 
     def headers_of(self, host: str) -> tuple[str, ...]:

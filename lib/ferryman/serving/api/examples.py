@@ -166,6 +166,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         **{"owner": "ann", "task": TASK, "plan": plan, "webhook": False, "former": False, "caps": []},
         **select(stored, "tools", "integrations", "webhook_urls", "webhook_match"),
         **{"domains": ["api.coingecko.com"], "credentials": ["COINGECKO_API_KEY"], "declared": {}, "headers": []},
+        **{"limits": {"agent": [], "workspace": [], "plan": []}, "settings": {}},
     }
     event = {"number": 1, "kind": "started", "at": AT, "body": {"execution_id": EXECUTION, "task_id": TASK}}
     stored_workspace = workspace.WorkspaceResponse.model_validate(_WORKSPACE)
