@@ -24,6 +24,8 @@ from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.egress.frame import neutralize_unframed
+from ferryman.inmemory.agents import MemoryAgents
+from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
@@ -118,10 +120,12 @@ class Stage:
         return ApiDependencies(
             owners=MemoryOwners(self.memory),
             workspaces=MemoryWorkspaces(self.memory),
+            agents=MemoryAgents(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             connector=self.connector,
+            archives=MemoryArchives(self.memory),
             clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
             keyed=MemoryKeyedRequests(self.memory),

@@ -86,6 +86,7 @@ ROUTES = (
     Ask("GET", "/v1/jobs", 200),
     Ask("GET", "/v1/jobs/{job_id}", 200),
     Ask("GET", "/v1/jobs/{job_id}/receipt", 200),
+    Ask("GET", "/v1/workspaces/{workspace_id}/export", 200),
     Ask("GET", "/v1/integrations", 200),
     Ask("GET", "/v1/integrations/{integration_id}", 200),
     Ask("GET", "/v1/tools", 200),

@@ -159,6 +159,7 @@ class ExecutionJson(TypedDict):
     cancel_requested: bool
     slice: int
     error: str | None
+    imported_from: str | None
     input: str | None
     tool_calls: list[ResultRowJson]
     output: str | None
@@ -246,6 +247,7 @@ class ListedExecutionJson(TypedDict):
     cancel_requested: bool
     slice: int
     error: str | None
+    imported_from: str | None
 
 
 class ListedTaskJson(TypedDict):

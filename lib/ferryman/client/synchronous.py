@@ -13,7 +13,7 @@ from ferryman.client import answers
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
-from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers
+from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
 from ferryman.client.routes import executions
 from ferryman.client.synchronous_methods import Methods
 from ferryman.client.trust import create_context
@@ -64,6 +64,17 @@ class Client(Methods):
             page = self.send(request.turn_page(cursor))
             document |= {"entries": [*document["entries"], *page["entries"]], "next": page["next"]}
         return document
+
+    def export_workspace(self, workspace: str) -> Iterator[bytes]:
+        """Yield the bytes of an archive of the workspace as they come; it is whole where `read_archive` finds its manifest."""
+        path, timeout = build_path("workspaces", workspace, "export"), httpx.Timeout(TIMEOUT_S, read=SILENCE_S)
+        try:
+            with self._http.stream("GET", path, timeout=timeout) as response:
+                if response.is_error:
+                    raise parse_problem(response.status_code, response.headers, response.read())
+                yield from response.iter_raw()
+        except httpx.RequestError as error:
+            raise ApiUnreachableError(f"the export from {self.url} broke off ({type(error).__name__})") from error
 
     def stream_events(self, execution: str, *, after: int = 0, progress: bool = False) -> Iterator[StreamedEvent]:
         """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped.

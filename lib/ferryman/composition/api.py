@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ferryman.domain.credentials.integration import Integration
     from ferryman.domain.owners.plan import Plan
     from ferryman.domain.tools.tool import Tool
+    from ferryman.ports.archives import Archives
     from ferryman.ports.clock import Clock, Ids
     from ferryman.ports.clusters import Clusters, DocumentFetcher
     from ferryman.ports.connections import Connections, Connector
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ferryman.ports.queue import Queue
     from ferryman.ports.schedules import Schedules, Timers
     from ferryman.ports.tasks import Tasks
-    from ferryman.ports.workspaces import Workspaces
+    from ferryman.ports.workspaces import Agents, Workspaces
 
 IMPORTS_AT_ONCE = 2
 """The most that one takes is some 300 MB while it is read, and an instance has 1024."""
@@ -62,8 +63,10 @@ class ApiDependencies:
 
     owners: Owners
     workspaces: Workspaces
+    agents: Agents
     tasks: Tasks
     credentials: Credentials
+    archives: Archives
     clusters: Clusters
     connections: Connections
     connector: Connector
@@ -118,6 +121,8 @@ class ApiDependencies:
 def build_api(settings: Settings) -> ApiDependencies:
     """Return the API's dependencies on Google Cloud. Raise `MisconfiguredError` when the settings do not describe one."""
     from ferryman.billing.plans import load_plans
+    from ferryman.gcp.agents import FirestoreAgents
+    from ferryman.gcp.archives import FirestoreArchives
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.cloud_tasks import CloudTasksClient
     from ferryman.gcp.clusters import FirestoreClusters
@@ -154,8 +159,10 @@ def build_api(settings: Settings) -> ApiDependencies:
     return ApiDependencies(
         owners=FirestoreOwners(firestore),
         workspaces=FirestoreWorkspaces(firestore),
+        agents=FirestoreAgents(firestore),
         tasks=FirestoreTasks(firestore),
         credentials=FirestoreCredentials(firestore),
+        archives=FirestoreArchives(firestore),
         clusters=FirestoreClusters(firestore),
         connections=FirestoreConnections(firestore),
         connector=RemoteConnector(functions),

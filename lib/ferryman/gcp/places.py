@@ -80,6 +80,10 @@ class Places:
         # beside the steps, whose documents hold most receipts: one query brings all
         return self.client.document("executions", execution, "steps", f"receipts-{first:06d}")
 
+    def locate_imported_entries(self, execution: str) -> AsyncDocumentReference:
+        # beside the steps likewise, and no step's number
+        return self.client.document("executions", execution, "steps", "imported-entries")
+
     def locate_keyed(self, request: str) -> AsyncDocumentReference:
         return self.client.document("keyed_requests", request)
 

@@ -59,6 +59,7 @@ class Memory:
     streams: dict[str, Mapping[str, datetime]] = field(default_factory=dict)
     balances: dict[str, CreditBalance] = field(default_factory=dict)
     entries: dict[str, LedgerEntry] = field(default_factory=dict)
+    imported_entries: dict[str, tuple[LedgerEntry, ...]] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)
     released: dict[str | None, datetime] = field(default_factory=dict)
     keyed: dict[str, KeyedRequest] = field(default_factory=dict)

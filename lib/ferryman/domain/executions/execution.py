@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.rate import ExecutionRateState
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.message import Block
+from ferryman.domain.executions.origin import Origin
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.receipts.receipt import Head
@@ -92,6 +94,7 @@ class ExecutionSummary:
     error: str | None = None
     cancel_requested: bool = False
     slice: int = 0
+    imported_from: Origin | None = None
 
     fills_defaults_only: ClassVar[bool] = True
 
@@ -140,6 +143,13 @@ class Execution(ExecutionSummary):
     trace: str = ""
     receipts: Head = field(default_factory=Head)
     coverage: bytes = field(default=b"", repr=False)
+
+    def restore(self) -> Execution:
+        """Return the execution with the ids that it had where it ran; itself where it was not imported."""
+        if self.imported_from is None:
+            return self
+        ids: Mapping[str, Any] = self.imported_from.ids
+        return replace(self, imported_from=None, **ids)
 
     @property
     def epoch(self) -> int:

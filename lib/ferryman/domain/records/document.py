@@ -19,9 +19,7 @@ from typing import Any
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.credits.ledger import LedgerEntry, sort_entries
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
-from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.records.event import Event
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary
 from ferryman.domain.records.record import Record
 from ferryman.domain.stored import get_stored_name
 
@@ -62,7 +60,9 @@ def serialize_execution(execution: Execution) -> Document:
 
 def serialize_summary(execution: ExecutionSummary) -> Document:
     """Return the execution as a list tells it."""
-    return {"execution_id": execution.id, "task_id": execution.task, **_select(execution, _SUMMARY)}
+    summary = {"execution_id": execution.id, "task_id": execution.task, **_select(execution, _SUMMARY)}
+    # a record that was signed where it ran has no such member
+    return summary if execution.imported_from is None else {**summary, "imported_from": execution.imported_from.ids["id"]}
 
 
 def serialize_setup(setup: ExecutionSetup) -> Document:
@@ -71,8 +71,8 @@ def serialize_setup(setup: ExecutionSetup) -> Document:
     return {**_to_json(setup), **reals}
 
 
-def serialize(value: ExecutionPolicy | Step | Event) -> Document:
-    """Return a policy, a turn or an event with all its fields."""
+def serialize(value: Any) -> Document:
+    """Return a value with all its fields, a policy, a turn or an event, say."""
     return dict(_to_json(value))
 
 
@@ -134,7 +134,8 @@ def _write_sequence(value: Iterable[Any]) -> list[Any]:
     return [_to_json(inner) for inner in value]
 
 
-def _write_time(value: datetime) -> str:
+def write_time(value: datetime) -> str:
+    """Return a moment as documents have it."""
     return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
@@ -154,7 +155,7 @@ _WRITERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     ((list, tuple), _write_sequence),
     (Enum, lambda value: value.value),
     (Decimal, format_credits),
-    (datetime, _write_time),
+    (datetime, write_time),
     (float, _to_finite),
 )
 """What writes values of each kind that is no dataclass; of several that fit, the first."""

@@ -148,6 +148,8 @@ _SERVICE = {
 EVENTS = 'id: 1\nevent: started\ndata: {"execution_id":"' + EXECUTION + '","task_id":"' + TASK + '"}\n\n'
 """The beginning of a stream of events."""
 
+ARCHIVE = "(the bytes of the archive)"
+
 
 def build_answers() -> Mapping[str, BaseModel]:
     """Return an answer of each operation that answers JSON, by its operationId."""
@@ -254,3 +256,5 @@ def add_examples(operation: dict[str, Any], name: str, answers: Mapping[str, Bas
             content["application/json"]["example"] = answers[name].model_dump(mode="json")
         elif status < "300" and "text/event-stream" in content:
             content["text/event-stream"]["example"] = EVENTS
+        elif status < "300" and "application/gzip" in content:
+            content["application/gzip"]["example"] = ARCHIVE

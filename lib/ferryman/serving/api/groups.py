@@ -34,6 +34,7 @@ _PATHS = {
     "budgets": "/v1/budget",
     "jobs": "/v1/jobs(?:/.*)?",
     "workspaces": "/v1/workspaces(?:/.*)?",
+    "archives": "/v1/workspaces/[^/]*/export",
     "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agents|tools|plans|models)",
     "custom": f"(?:{_TASK}|{AGENTS}[^/]*)/(?:tools|chat)(?:/.*)?",
 }
@@ -48,6 +49,7 @@ _MODULES: Mapping[str, Callable[[], Any]] = {
     "budgets": lambda: import_module("ferryman.serving.api.budgets"),
     "jobs": lambda: import_module("ferryman.serving.api.jobs"),
     "workspaces": lambda: import_module("ferryman.serving.api.workspaces"),
+    "archives": lambda: import_module("ferryman.serving.api.archives"),
     "tables": lambda: import_module("ferryman.serving.api.tables"),
     "custom": lambda: import_module("ferryman.serving.api.custom"),
 }

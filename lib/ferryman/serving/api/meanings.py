@@ -49,6 +49,10 @@ OPERATIONS = {
     "listJobs": "With the owner's own key all of the owner's; with a person's, those of its workspace.",
     "getJob": "Its counts grow while it runs. Jobs stay when what they deleted is gone.",
     "getDeletionReceipt": "There is one once the deletion is done. `ferryman verify` verifies it offline.",
+    "exportWorkspace": (
+        "Sent while it is read; the manifest, with the SHA-256 of every file, comes last, so that one that was cut short is "
+        "found out. One at a time is made for an owner."
+    ),
     "haltExecutions": "What runs ends within two seconds, what waits never starts, and nothing new is started.",
     "resumeExecutions": "What was created before it was turned on, or meanwhile, stays ended.",
     "getLedger": "Tokens and fees in the workspace, the dearest first; by workspace, over all of the owner's.",

@@ -54,6 +54,11 @@ class ListedExecution(ResponseShape):
     cancel_requested: bool
     slice: int
     error: str | None
+    imported_from: str | None = Field(
+        default=None,
+        description="Of an imported execution, its id where it ran; others have no such member",
+        exclude_if=lambda origin: origin is None,
+    )
 
 
 class ExecutionResponse(ListedExecution):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.serving.api.shapes.shape import ListPage, ParentCall, ResponseShape
@@ -73,6 +73,8 @@ class ClosedEntry(ReceiptEntry):
 
 
 AnyEntry = Annotated[OpenedEntry | RepliedEntry | PlannedEntry | SettledEntry | ClosedEntry, Field(discriminator="kind")]
+ENTRY: TypeAdapter[Any] = TypeAdapter(AnyEntry)
+"""Reads an entry that was answered."""
 
 
 class ReceiptChain(ListPage):

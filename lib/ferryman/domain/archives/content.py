@@ -1,0 +1,109 @@
+"""Content of an archive: what of a workspace is written, line by line, and what is not.
+
+Not in it: values of credentials, in any form; digests of API keys; invitations; where alerts are sent, and with which secret;
+balances. The owner's id is in records alone, whose receipts cover it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.credentials.credential import Label
+from ferryman.domain.credits.ledger import LedgerEntry, sort_entries
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.receipts.receipt import Receipt
+from ferryman.domain.records import document
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.workspace import Workspace
+
+Line = dict[str, Any]
+
+LABEL_FIELDS = ("name", "service", "auth_type", "auth_header_name", "auth_param_name", "hosts")
+"""What is told of a credential, so that its value can be entered again."""
+
+PARTS = ("opening", "policy", "steps", "calls", "ledger", "receipts")
+"""The parts of an execution in the order of their lines, between that of its own and its last."""
+
+_NOT_OF_WORKSPACE = ("owner", "state", "alert_url", "alert_secret")
+_NOT_OF_AGENT = ("owner", "workspace")
+_NOT_OF_TASK = ("owner", "workspace", "schedule_generation", "next_fire_at", "paused")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionParts:
+    """What is stored below an execution, of which `tickets` and `receipts` may be parts of theirs."""
+
+    opening: ExecutionSetup | None = field(default=None, repr=False)
+    steps: Sequence[Step] = field(default=(), repr=False)
+    tickets: Sequence[Ticket] = field(default=(), repr=False)
+    entries: Sequence[LedgerEntry] = field(default=(), repr=False)
+    receipts: Sequence[Receipt] = field(default=(), repr=False)
+
+
+def write_workspace(workspace: Workspace) -> Iterator[Line]:
+    """Yield the line of a workspace."""
+    yield _leave_out(document.serialize(workspace), _NOT_OF_WORKSPACE)
+
+
+def write_agents(agents: Iterable[Agent]) -> Iterator[Line]:
+    """Yield the lines of agents."""
+    for agent in agents:
+        yield {**_leave_out(document.serialize(agent), _NOT_OF_AGENT), "is_default": agent.is_default}
+
+
+def write_task(task: Task, credentials: Iterable[Label]) -> Iterator[Line]:
+    """Yield the line of a task, with what its credentials are called and where they are sent; a value is in none."""
+    labels = [_choose(document.serialize(label), LABEL_FIELDS) for label in credentials]
+    fields = _leave_out(document.serialize(task), _NOT_OF_TASK)
+    yield {**fields, "credentials": sorted(labels, key=lambda label: str(label["name"]))}
+
+
+def write_tools(task: str, tools: Iterable[DeclaredTool]) -> Iterator[Line]:
+    """Yield the lines of the tools that a task declares."""
+    for tool in tools:
+        yield {"task": task, "tool": document.serialize(tool)}
+
+
+def write_execution(execution: Execution) -> Iterator[Line]:
+    """Yield the first lines of an execution: its record's, and its policy's where it has one.
+
+    One that was imported has the ids in its record that it had where it ran, so that its receipts fit: `place` has those here.
+    """
+    place = {"execution": execution.id, "task": execution.task, "agent": execution.agent}
+    origin = None if execution.imported_from is None else document.serialize(execution.imported_from)
+    value = document.serialize_execution(execution.restore())
+    yield {"kind": "execution", "place": place, "origin": origin, "value": value}
+    if execution.policy is not None:
+        yield {"kind": "policy", "value": document.serialize(execution.policy)}
+
+
+def write_parts(parts: ExecutionParts) -> Iterator[Line]:
+    """Yield the lines of what is below an execution."""
+    if parts.opening is not None:
+        yield {"kind": "opening", "value": document.serialize_setup(parts.opening)}
+    for step in parts.steps:
+        yield {"kind": "step", "value": document.serialize(step)}
+    for ticket in parts.tickets:
+        yield {"kind": "call", "value": document.serialize_ticket(ticket)}
+    for entry in sort_entries(parts.entries):
+        yield {"kind": "entry", "value": document.serialize_entry(entry)}
+    for receipt in parts.receipts:
+        yield {"kind": "receipt", "value": receipt.to_json()}
+
+
+def write_end(execution: str) -> Iterator[Line]:
+    """Yield the last line of an execution."""
+    yield {"kind": "end", "execution": execution}
+
+
+def _choose(value: Line, names: Iterable[str]) -> Line:
+    return {name: value[name] for name in names}
+
+
+def _leave_out(value: Line, names: Iterable[str]) -> Line:
+    return {name: inner for name, inner in value.items() if name not in names}

@@ -1,0 +1,17 @@
+"""The origin of an execution that was imported: where it ran, and what it was called there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+IDS = ("id", "task", "person", "cancelled_by")
+"""The fields of an execution that are ids of the deployment it ran in. Here it has others, or none, in their place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """`workspace` is the workspace that was exported; `ids` are the values of those `IDS` that an execution has."""
+
+    workspace: str
+    ids: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,132 @@
+"""Exporting: a workspace as an archive, read from the stores page by page and sent as it is written.
+
+Definitions are read first, then the executions, the newest first, each once it has ended: what has ended does not change any
+more, so that every execution in an archive is whole. One that is under way when its page is read is left out and counted; what
+is started or changed after its page was read is not in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from ferryman.archives.writing import ArchiveWriter
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.archives import content
+from ferryman.domain.archives.content import ExecutionParts
+from ferryman.domain.archives.manifest import KINDS
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.page import Position
+from ferryman.domain.records.document import write_time
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.workspaces.workspace import Workspace
+
+PAGE = 50
+"""Tasks, executions or calls that are read at once: with a result of 50,000 characters each, calls are some megabytes."""
+
+TOOLS_PAGE = 200
+RECEIPTS_PAGE = 500
+
+
+class WorkspaceExport:
+    """One export. `stream` yields the bytes of the archive; `check` is called between them, and may end it by raising."""
+
+    def __init__(self, deps: ApiDependencies, workspace: Workspace, check: Callable[[], Awaitable[None]]) -> None:
+        self._deps = deps
+        self._workspace = workspace
+        self._check = check
+        self._writer = ArchiveWriter()
+        self._counts: Counter[str] = Counter()
+        self._left_out = 0
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """Yield the archive."""
+        yield await self._add("workspace", content.write_workspace, self._workspace)
+        agents = await self._deps.agents.list(self._workspace.owner, self._workspace.id)
+        yield await self._add("agents", content.write_agents, agents, count=len(agents))
+        tasks = []
+        async for task in self._iterate_tasks():
+            labels = [sealed.label for sealed in await self._deps.credentials.list(task.id)]
+            yield await self._add("tasks", content.write_task, task, labels)
+            tasks.append(task.id)
+        for name in tasks:
+            async for written in self._stream_tools(name):
+                yield written
+        async for execution in self._iterate_executions():
+            async for written in self._stream_execution(execution):
+                yield written
+        about = {
+            "workspace": self._workspace.id,
+            "name": self._workspace.name,
+            "exported_at": write_time(self._deps.clock.now()),
+            "counts": {kind: self._counts[kind] for kind in KINDS},
+            "left_out": self._left_out,
+            "keys": {str(version): key.hex() for version, key in sorted(self._deps.receipt_keys.items())},
+        }
+        yield await asyncio.to_thread(self._writer.end, about)
+
+    async def _add(self, kind: str, build: Callable[..., Any], *arguments: Any, count: int = 1) -> bytes:
+        """Write lines in a thread: to serialize and to compress them takes processor time."""
+        self._counts[kind] += count
+        await self._check()
+        return await asyncio.to_thread(self._writer.add, kind, build, *arguments)
+
+    async def _iterate_tasks(self) -> AsyncIterator[Task]:
+        after: Position | None = None
+        while True:
+            page = await self._deps.tasks.list(self._workspace.id, after=after, most=PAGE)
+            for summary in page:
+                task = await self._deps.tasks.get(summary.id)
+                if task is not None:  # it was not deleted meanwhile
+                    yield task
+            after = page.end
+            if after is None:
+                return
+
+    async def _stream_tools(self, task: str) -> AsyncIterator[bytes]:
+        after = None
+        while True:
+            tools, has_more = await self._deps.clusters.page(task, after=after, most=TOOLS_PAGE)
+            yield await self._add("tools", content.write_tools, task, tools, count=len(tools))
+            if not has_more:
+                return
+            after = (tools[-1].cluster, tools[-1].name)
+
+    async def _iterate_executions(self) -> AsyncIterator[Execution]:
+        after: Position | None = None
+        while True:
+            page = await self._deps.executions.list(self._workspace.id, after=after, most=PAGE)
+            for summary in page:
+                execution = await self._deps.executions.get(summary.id) if summary.status.terminal else None
+                if execution is not None:
+                    yield execution
+                self._left_out += not summary.status.terminal
+            after = page.end
+            if after is None:
+                return
+
+    async def _stream_execution(self, execution: Execution) -> AsyncIterator[bytes]:
+        store, name = self._deps.executions, execution.id
+        is_imported = execution.imported_from is not None
+        opening, steps, entries, tickets = await asyncio.gather(
+            store.opening(name),
+            store.steps(name),
+            self._deps.archives.list_entries(name) if is_imported else self._deps.ledger.of_execution(name),
+            store.tickets(name, most=PAGE),
+        )
+        yield await self._add("executions", content.write_execution, execution)
+        first = ExecutionParts(opening=opening, steps=steps)
+        yield await self._add("executions", content.write_parts, first, count=0)
+        while tickets:
+            yield await self._add("executions", content.write_parts, ExecutionParts(tickets=tickets), count=0)
+            following = len(tickets) == PAGE
+            tickets = await store.tickets(name, first=tickets[-1].seq + 1, most=PAGE) if following else ()
+        yield await self._add("executions", content.write_parts, ExecutionParts(entries=entries), count=0)
+        receipts = await store.receipts(name, most=RECEIPTS_PAGE)
+        while receipts:
+            yield await self._add("executions", content.write_parts, ExecutionParts(receipts=receipts), count=0)
+            following = len(receipts) == RECEIPTS_PAGE
+            receipts = await store.receipts(name, first=receipts[-1].number + 1, most=RECEIPTS_PAGE) if following else ()
+        yield await self._add("executions", content.write_end, name, count=0)
