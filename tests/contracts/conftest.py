@@ -23,6 +23,7 @@ from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
+from ferryman.inmemory.people import MemoryApiKeys, MemoryAuditEntries, MemoryInvitations, MemoryMembers
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
@@ -39,6 +40,7 @@ from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs, JobWork
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.owners import Ledger, Owners, Streams
+from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
 from ferryman.ports.queue import Queue
 from ferryman.ports.schedules import Schedules, Timers
 from ferryman.ports.tasks import Tasks
@@ -64,6 +66,10 @@ class Stores:
     """
 
     owners: Owners
+    keys: ApiKeys
+    members: Members
+    invitations: Invitations
+    audit: AuditEntries
     workspaces: Workspaces
     jobs: Jobs
     job_work: JobWork
@@ -121,6 +127,10 @@ async def in_memory() -> AsyncIterator[Stores]:
 
     yield Stores(
         owners=MemoryOwners(memory),
+        keys=MemoryApiKeys(memory),
+        members=MemoryMembers(memory),
+        invitations=MemoryInvitations(memory),
+        audit=MemoryAuditEntries(memory),
         workspaces=MemoryWorkspaces(memory),
         jobs=MemoryJobs(memory),
         job_work=MemoryJobWork(memory),
@@ -160,6 +170,8 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from emulator.tasks import CloudTasksEmulator
     from ferryman.gcp import documents
     from ferryman.gcp.agents import FirestoreAgents
+    from ferryman.gcp.api_keys import FirestoreApiKeys
+    from ferryman.gcp.audit import FirestoreAuditEntries
     from ferryman.gcp.clients import GoogleClients
     from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connections import FirestoreConnections
@@ -170,6 +182,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from ferryman.gcp.jobs import FirestoreJobs
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
+    from ferryman.gcp.people import FirestoreInvitations, FirestoreMembers
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -233,6 +246,10 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     try:
         yield Stores(
             owners=FirestoreOwners(clients),
+            keys=FirestoreApiKeys(clients),
+            members=FirestoreMembers(clients),
+            invitations=FirestoreInvitations(clients),
+            audit=FirestoreAuditEntries(clients),
             workspaces=FirestoreWorkspaces(clients),
             jobs=FirestoreJobs(clients),
             job_work=FirestoreJobWork(clients),

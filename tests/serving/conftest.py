@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
@@ -22,6 +22,10 @@ from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
+from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.member import Membership, Right, Role
+from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.person import Person
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.agents import MemoryAgents
@@ -34,6 +38,7 @@ from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
+from ferryman.inmemory.people import MemoryApiKeys, MemoryAuditEntries, MemoryInvitations, MemoryMembers
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
@@ -121,6 +126,10 @@ class Stage:
             owners=MemoryOwners(self.memory),
             workspaces=MemoryWorkspaces(self.memory),
             agents=MemoryAgents(self.memory),
+            keys=MemoryApiKeys(self.memory),
+            members=MemoryMembers(self.memory),
+            invitations=MemoryInvitations(self.memory),
+            audit=MemoryAuditEntries(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
@@ -159,11 +168,30 @@ class Stage:
         if name not in self.keys:
             self.keys[name] = keys.generate_key()
             self.memory.owners[name] = Owner(id=name, plan=plan, created_at=START)
-            self.memory.keys[keys.digest_key(self.keys[name])] = name
+            self.memory.keys[keys.digest_key(self.keys[name])] = ApiKey(owner=name, created_at=START)
             second = Workspace(id=f"ws_{name}", owner=name, name="Second", created_at=START, updated_at=START)
             self.memory.workspaces[second.id] = second
             self.memory.jobs[f"job_{name}"] = build_job(name)
         return {"Authorization": f"Bearer {self.keys[name]}"}
+
+    def member(
+        self,
+        role: Role = Role.ADMIN,
+        *,
+        owner: str = "ann",
+        approves: bool = False,
+        scopes: Iterable[Right] = Right,
+        workspace: str | None = None,
+    ) -> dict[str, str]:
+        """Make a person who is a member of the owner's workspace, the default one without a name, and return their headers."""
+        number, key = len(self.memory.memberships), keys.generate_key()
+        place = {"owner": owner, "person": f"person_{number}", "workspace": workspace or derive_default_workspace(owner)}
+        self.memory.people[place["person"]] = Person(id=place["person"], owner=owner, name=f"Person {number}", created_at=START)
+        self.memory.memberships[place["workspace"], place["person"]] = Membership(
+            **place, role=role, approves=approves, created_at=START
+        )
+        self.memory.keys[keys.digest_key(key)] = ApiKey(**place, id=f"key_{number}", scopes=tuple(scopes), created_at=START)
+        return {"Authorization": f"Bearer {key}"}
 
 
 def build_job(owner: str) -> Job:

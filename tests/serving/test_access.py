@@ -135,7 +135,7 @@ async def test_a_value_in_the_wrong_place_is_not_repeated(client: httpx.AsyncCli
 async def test_a_key_is_stored_as_its_digest_alone(stage: Stage) -> None:
     stage.owner("ann")
     assert stage.keys["ann"] not in repr(stage.memory)
-    assert stage.memory.keys == {hashlib.sha256(stage.keys["ann"].encode()).hexdigest(): "ann"}
+    assert [*stage.memory.keys] == [hashlib.sha256(stage.keys["ann"].encode()).hexdigest()]
 
 
 def test_a_new_key_is_read_back_from_its_header() -> None:

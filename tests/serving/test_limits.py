@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_OWNER
+from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_KEY
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.serving.api import limits
@@ -66,7 +66,9 @@ def slow() -> Slow:
 @pytest.fixture
 async def shared(stage: Stage, slow: Slow) -> AsyncIterator[httpx.AsyncClient]:
     deps = replace(stage.deps(), executions=SlowExecutions(stage, slow), documents=SlowDocuments(slow))
-    transport = httpx.ASGITransport(app=create_app(deps))
+    app = create_app(deps)
+    app.state.groups.load_all()  # none of the requests waits for an import
+    transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test") as client:
         yield client
 
@@ -83,8 +85,8 @@ async def test_an_owner_has_so_many_requests_under_way_and_others_are_answered(
     shared: httpx.AsyncClient, stage: Stage, slow: Slow
 ) -> None:
     greedy, ann = stage.owner("greedy"), stage.owner("ann")
-    requests = await under_way(slow, REQUESTS_PER_OWNER, 100, lambda: shared.get("/v1/executions", headers=greedy))
-    assert slow.begun == REQUESTS_PER_OWNER
+    requests = await under_way(slow, REQUESTS_PER_KEY, 100, lambda: shared.get("/v1/executions", headers=greedy))
+    assert slow.begun == REQUESTS_PER_KEY
     assert (await shared.get("/v1/executions", headers=ann)).status_code == 200
     slow.released.set()
     answers = await asyncio.gather(*requests)
@@ -99,9 +101,7 @@ async def test_a_request_does_not_wait_for_ever_for_its_owners_others(
     shared: httpx.AsyncClient, stage: Stage, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     greedy = stage.owner("greedy")
-    requests = await under_way(
-        slow, REQUESTS_PER_OWNER, REQUESTS_PER_OWNER, lambda: shared.get("/v1/executions", headers=greedy)
-    )
+    requests = await under_way(slow, REQUESTS_PER_KEY, REQUESTS_PER_KEY, lambda: shared.get("/v1/executions", headers=greedy))
     monkeypatch.setattr("ferryman.serving.api.access.REQUEST_S", 0.01)
     assert (await shared.get("/v1/executions", headers=greedy)).status_code == 429
     slow.released.set()

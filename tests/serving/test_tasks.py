@@ -26,7 +26,7 @@ async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncCli
     assert answer.status_code == 201
     assert answer.headers["location"] == f"/v1/tasks/{body['task_id']}"
     assert body == {
-        "task_id": "task_000001",
+        "task_id": "task_000002",
         "user_id": "ann",
         "description": "",
         "system_prompt": "",

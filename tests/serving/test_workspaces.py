@@ -32,7 +32,7 @@ async def test_a_created_workspace_is_answered_with_every_field(client: httpx.As
     assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/workspaces/{body['workspace_id']}")
     assert body == {
         **NEW,
-        "workspace_id": "ws_000001",
+        "workspace_id": "ws_000002",
         "state": "active",
         "is_default": False,
         "max_credits_month": "5",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ferryman.ports.log import Tracer
     from ferryman.ports.notices import Notices
     from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
+    from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
     from ferryman.ports.queue import Queue
     from ferryman.ports.schedules import Schedules, Timers
     from ferryman.ports.tasks import Tasks
@@ -48,9 +49,10 @@ IMPORTS_AT_ONCE = 2
 IMPORTS_PER_OWNER = 1
 """Of these, so that there is one left for everybody else."""
 
-REQUESTS_PER_OWNER = 4
-"""Requests of one owner that one instance works on. It takes 80 (infra/functions.json): one owner cannot fill it. What another
-owner asks waits behind so many at each step, here and in what all instances share."""
+REQUESTS_PER_KEY = 4
+REQUESTS_PER_OWNER = 8
+"""Requests with one API key, and with all of one owner, that one instance works on. It takes 80 (infra/functions.json): one
+owner cannot fill it. What another owner asks waits behind so many at each step, here and in what all instances share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,10 @@ class ApiDependencies:
     owners: Owners
     workspaces: Workspaces
     agents: Agents
+    keys: ApiKeys
+    members: Members
+    invitations: Invitations
+    audit: AuditEntries
     tasks: Tasks
     credentials: Credentials
     archives: Archives
@@ -111,7 +117,10 @@ class ApiDependencies:
     """How many streams of events each owner has open in this process."""
     imports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IMPORTS_AT_ONCE), repr=False)
     imports_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(IMPORTS_PER_OWNER), repr=False)
-    requests_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_OWNER), repr=False)
+    requests_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_KEY), repr=False)
+    requests_of_owner: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_OWNER), repr=False)
+    noting: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
+    """The writes of when keys were used last that are under way."""
     openings_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)
     """Streams of events that are about to be counted: at once they would only contend for one document."""
     starts: Rates = field(default_factory=Rates, repr=False)
@@ -122,7 +131,9 @@ def build_api(settings: Settings) -> ApiDependencies:
     """Return the API's dependencies on Google Cloud. Raise `MisconfiguredError` when the settings do not describe one."""
     from ferryman.billing.plans import load_plans
     from ferryman.gcp.agents import FirestoreAgents
+    from ferryman.gcp.api_keys import FirestoreApiKeys
     from ferryman.gcp.archives import FirestoreArchives
+    from ferryman.gcp.audit import FirestoreAuditEntries
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.cloud_tasks import CloudTasksClient
     from ferryman.gcp.clusters import FirestoreClusters
@@ -139,6 +150,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.log import JsonLog
     from ferryman.gcp.notices import FirestoreNotices
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
+    from ferryman.gcp.people import FirestoreInvitations, FirestoreMembers
     from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
@@ -160,6 +172,10 @@ def build_api(settings: Settings) -> ApiDependencies:
         owners=FirestoreOwners(firestore),
         workspaces=FirestoreWorkspaces(firestore),
         agents=FirestoreAgents(firestore),
+        keys=FirestoreApiKeys(firestore),
+        members=FirestoreMembers(firestore),
+        invitations=FirestoreInvitations(firestore),
+        audit=FirestoreAuditEntries(firestore),
         tasks=FirestoreTasks(firestore),
         credentials=FirestoreCredentials(firestore),
         archives=FirestoreArchives(firestore),

@@ -9,6 +9,7 @@ from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
+from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.gcp import documents
 from ferryman.gcp.store import FirestoreStore, Transaction, filter_by, in_transaction, read_together
 
@@ -22,12 +23,8 @@ class FirestoreOwners(FirestoreStore):
     async def put(self, owner: Owner) -> None:
         await self._places.locate_owner(owner.id).set(documents.write(owner))
 
-    async def by_key(self, digest: str) -> str | None:
-        snapshot = await self._places.locate_key(digest).get()
-        return str(snapshot.get("owner")) if snapshot.exists else None
-
     async def add_key(self, digest: str, owner: str, at: datetime) -> None:
-        await self._places.locate_key(digest).create({"owner": owner, "created_at": at})
+        await self._places.locate_key(digest).create(documents.write(ApiKey(owner=owner, created_at=at)))
 
     @in_transaction
     async def add(self, transaction: Transaction, owner: Owner, digest: str) -> bool:
@@ -37,18 +34,22 @@ class FirestoreOwners(FirestoreStore):
         if snapshots[reference.path].exists:
             return snapshots[key.path].exists  # then an earlier attempt was committed, and its answer lost
         transaction.create(reference, documents.write(owner))
-        transaction.create(key, {"owner": owner.id, "created_at": owner.created_at})
+        transaction.create(key, documents.write(ApiKey(owner=owner.id, created_at=owner.created_at)))
         return True
 
     @in_transaction
     async def rekey(self, transaction: Transaction, owner: str, digest: str, at: datetime) -> None:
-        """Make this the only API key of `owner`: any other is refused from now on. Raise KeyError for an unknown owner."""
+        """Make this the only API key of `owner` themselves: any other is refused from now on, and those of people stay.
+
+        Raise KeyError for an unknown owner.
+        """
         keys = filter_by(self._client.collection("api_keys"), ("owner", "==", owner))
         if not (await self._places.locate_owner(owner).get(transaction=transaction)).exists:
             raise KeyError(owner)
-        for former in [snapshot.reference async for snapshot in keys.stream(transaction=transaction)]:
-            transaction.delete(former)
-        transaction.create(self._places.locate_key(digest), {"owner": owner, "created_at": at})
+        async for snapshot in keys.stream(transaction=transaction):
+            if not documents.read(ApiKey, snapshot.to_dict()).person:
+                transaction.delete(snapshot.reference)
+        transaction.create(self._places.locate_key(digest), documents.write(ApiKey(owner=owner, created_at=at)))
 
     async def list(self) -> Sequence[Owner]:
         """Return all owners, the oldest first."""

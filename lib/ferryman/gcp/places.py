@@ -25,6 +25,19 @@ class Places:
     def locate_key(self, digest: str) -> AsyncDocumentReference:
         return self.client.document("api_keys", digest)
 
+    def locate_person(self, person: str) -> AsyncDocumentReference:
+        return self.client.document("people", person)
+
+    def locate_membership(self, workspace: str, person: str) -> AsyncDocumentReference:
+        # no id has a full stop
+        return self.client.document("memberships", f"{workspace}.{person}")
+
+    def locate_invitation(self, digest: str) -> AsyncDocumentReference:
+        return self.client.document("invitations", digest)
+
+    def locate_audit_entry(self, entry: str) -> AsyncDocumentReference:
+        return self.client.document("audit", entry)
+
     def locate_workspace(self, workspace: str) -> AsyncDocumentReference:
         return self.client.document("workspaces", workspace)
 

@@ -28,6 +28,10 @@ from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import Cluster, DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.audit import AuditEntry
+from ferryman.domain.workspaces.member import Membership
+from ferryman.domain.workspaces.person import Invitation, Person
 from ferryman.domain.workspaces.workspace import Workspace
 
 
@@ -36,7 +40,12 @@ class Memory:
     """The documents by name; `versions` and `generations` belong to the task, and outlive what they count."""
 
     owners: dict[str, Owner] = field(default_factory=dict)
-    keys: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, ApiKey] = field(default_factory=dict)
+    people: dict[str, Person] = field(default_factory=dict)
+    memberships: dict[tuple[str, str], Membership] = field(default_factory=dict)
+    """By workspace and person."""
+    invitations: dict[str, Invitation] = field(default_factory=dict)
+    audit: dict[str, AuditEntry] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     agents: dict[str, Agent] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
+from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.ports.halts import Stoppable
 
@@ -23,13 +24,10 @@ class MemoryOwners(MemoryStore):
     async def put(self, owner: Owner) -> None:
         self._memory.owners[owner.id] = owner
 
-    async def by_key(self, digest: str) -> str | None:
-        return self._memory.keys.get(digest)
-
-    async def add_key(self, digest: str, owner: str, at: datetime) -> None:  # noqa: ARG002 - nothing here lists keys by age
+    async def add_key(self, digest: str, owner: str, at: datetime) -> None:
         if digest in self._memory.keys:
             raise ValueError("the key exists already")
-        self._memory.keys[digest] = owner
+        self._memory.keys[digest] = ApiKey(owner=owner, created_at=at)
 
 
 class MemoryLedger(MemoryStore):

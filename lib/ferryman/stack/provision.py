@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from ferryman.domain.owners.owner import Owner
+from ferryman.gcp.api_keys import FirestoreApiKeys
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.key_store import SecretManagerKeyStore
 from ferryman.gcp.owners import FirestoreOwners
@@ -94,5 +95,5 @@ async def provision_owner(clients: GoogleClients, digest: str) -> None:
     owners, now = FirestoreOwners(clients), datetime.now(UTC)
     if await owners.get(OWNER) is None:
         await owners.put(Owner(id=OWNER, plan=PLAN, created_at=now))
-    if await owners.by_key(digest) is None:
+    if await FirestoreApiKeys(clients).find(digest) is None:
         await owners.add_key(digest, OWNER, now)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ferryman.domain.workspaces.member import Right
 
 KEYS_PER_PERSON_MAX = 20
+"""In one workspace."""
+
+KEY_NAME_CHARACTERS_MAX = 100
+KEY_DAYS_MAX = 3650
 USE_NOTED_EVERY = timedelta(minutes=1)
 """How often the last use of a key is written at most."""
 
@@ -16,8 +21,9 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 class ApiKey:
     """An API key as stored under its SHA-256.
 
-    `id` names it to people, and is no part of the key. `person` is "" for the owner's own key, which has every right in every
-    workspace of the owner; then `workspace` is "" too, as the request says which one. A key that is revoked has no document.
+    `id` names it to people, and is no part of the key. `person` is "" for a key of the owner; one without a `workspace` is the
+    owner's own key, which has every right in every workspace of the owner, as the request says which one. A key that is revoked
+    has no document.
     """
 
     id: str = ""
@@ -30,6 +36,20 @@ class ApiKey:
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the owner's own key, which alone may do what concerns all workspaces."""
+        return not self.person and not self.workspace
+
+    def must_note_use(self, now: datetime) -> bool:
+        """Tell whether its use `now` is worth a write."""
+        return self.last_used_at is None or now - self.last_used_at >= USE_NOTED_EVERY
+
     def is_expired(self, now: datetime) -> bool:
         """Tell whether it is not valid any more `now`."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+def order_keys(keys: Iterable[ApiKey]) -> list[ApiKey]:
+    """Return API keys, the oldest first."""
+    return sorted(keys, key=lambda key: (key.created_at, key.id))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from ferryman.domain.workspaces.member import Role
+from ferryman.domain.problem import Problem
+from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.member import Membership, Role
 
 PERSON_NAME_CHARACTERS_MAX = 100
 PEOPLE_PER_OWNER_MAX = 200
 INVITATION_LIFETIME = timedelta(days=7)
+INVITATIONS_PER_WORKSPACE_MAX = 50
+MEMBERS_PER_WORKSPACE_MAX = 100
+FIRST_KEY_NAME = "first key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +30,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """An invitation to a workspace. `id` is the SHA-256 of its token, which only who was invited has; it is taken once."""
+    """An invitation to a workspace, as stored under the SHA-256 of its token, which only who was invited has; it is taken once.
+
+    `id` names it to people, and is no part of the token. `invited_by` is a person's id, "" for the owner.
+    """
 
     id: str
     owner: str
@@ -35,3 +44,61 @@ class Invitation:
     invited_by: str
     created_at: datetime
     expires_at: datetime
+
+    def is_expired(self, now: datetime) -> bool:
+        """Tell whether it cannot be taken any more `now`."""
+        return self.expires_at <= now
+
+
+class LastAdminError(Exception):
+    """The workspace would be left without an admin. Nothing was changed."""
+
+
+class AlreadyMemberError(Exception):
+    """The person is a member of the workspace already. Nothing was changed."""
+
+
+def find_person_name_problems(name: str) -> list[Problem]:
+    """Return the problem of a person's name, if it has one."""
+    if name.strip() and len(name) <= PERSON_NAME_CHARACTERS_MAX and name.isprintable():
+        return []
+    return [
+        Problem(field="name", message=f"must be 1 to {PERSON_NAME_CHARACTERS_MAX} printable characters, and not only spaces")
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """What an invitation becomes when it is taken."""
+
+    person: Person
+    membership: Membership
+    key: ApiKey
+
+
+def join(invitation: Invitation, person: str, *, key: str, now: datetime) -> Joined:
+    """Return what taking `invitation` makes: of the person with this id, and of the first API key, whose id is `key`.
+
+    That key has every scope: its rights are those of the membership at each moment.
+    """
+    owner, workspace = invitation.owner, invitation.workspace
+    return Joined(
+        person=Person(id=person, owner=owner, name=invitation.name, created_at=now),
+        membership=Membership(
+            owner=owner,
+            workspace=workspace,
+            person=person,
+            role=invitation.role,
+            approves=invitation.approves,
+            created_at=now,
+        ),
+        key=ApiKey(id=key, owner=owner, person=person, workspace=workspace, name=FIRST_KEY_NAME, created_at=now),
+    )
+
+
+def check_admin_left(members: Sequence[Membership], before: Membership, after: Membership | None) -> None:
+    """Raise `LastAdminError` where the change of a membership, None for its end, leaves none of `members` an admin."""
+    if before.role is not Role.ADMIN or (after is not None and after.role is Role.ADMIN):
+        return
+    if not any(known.role is Role.ADMIN for known in members if known.person != before.person):
+        raise LastAdminError

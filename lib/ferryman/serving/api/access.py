@@ -6,11 +6,10 @@ A request acts in one workspace. What is in another one is not found either, wit
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
-from fastapi import Depends, Header, Request, Security
+from fastapi import Depends, Header, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
@@ -19,11 +18,15 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.workspaces.member import EVERY_RIGHT, Right
-from ferryman.domain.workspaces.names import Placed, derive_default_workspace
+from ferryman.domain.workspaces.access import judge_key
+from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.serving import keys
+from ferryman.serving.api.auditing import note_use, record_change
 from ferryman.serving.api.errors import NotFoundError
-from ferryman.serving.api.limits import REQUEST_S, REQUESTS_MAX, take_turn
+from ferryman.serving.api.limits import OWNER_REQUESTS_MAX, REQUEST_S, REQUESTS_MAX, take_turn
+from ferryman.serving.api.rights import Caller, RouteNeed, check_needs, find_needs, register_need
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 
@@ -41,39 +44,52 @@ async def _get_dependencies(request: Request) -> ApiDependencies:
 Dependencies = Annotated[ApiDependencies, Depends(_get_dependencies)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who asks, where, and what the request may do. `person` is "" for the owner's own key."""
-
-    owner: Owner
-    workspace: str
-    rights: frozenset[Right]
-    person: str = ""
-
-    def sees(self, item: Placed) -> bool:
-        """Tell whether `item` is in the workspace that the request acts in; any other item is not found."""
-        return (item.owner, item.workspace) == (self.owner.id, self.workspace)
-
-
 async def _caller(
     request: Request,
     deps: Dependencies,
     _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    response: Response,
     workspace: Annotated[str | None, Header(alias=WORKSPACE_HEADER, description=WORKSPACE_ABOUT)] = None,
 ) -> AsyncIterator[Caller]:
-    key = keys.parse_key(request.headers.get("authorization"))
-    if key is None:
+    text = keys.parse_key(request.headers.get("authorization"))
+    if text is None:
         raise build_unauthorized_error()
-    digest = keys.digest_key(key)
-    # an owner has one key: a flood of requests waits before anything is read for it
+    digest = keys.digest_key(text)
+    # a flood of requests with one key waits before anything is read for it
     async with take_turn(deps.requests_of, digest, most=REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
-        known = await deps.owners.by_key(digest)
-        owner = None if known is None else await deps.owners.get(known)
-        if owner is None:
+        key = await deps.keys.find(digest)
+        if key is None:
             raise build_unauthorized_error()
-        caller = Caller(owner=owner, workspace=workspace or derive_default_workspace(owner.id), rights=EVERY_RIGHT)
-        request.state.caller = caller
-        yield caller
+        # an owner's keys may be many, and one owner must not fill the instance with them
+        async with take_turn(deps.requests_of_owner, key.owner, most=OWNER_REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
+            caller = await _authenticate(deps, digest, key, workspace)
+            request.state.caller = caller
+            needs = find_needs(request.scope["route"].dependant)
+            check_needs(needs, caller)
+            note_use(deps, caller)
+            async with record_change(deps, request, response, caller, needs):
+                yield caller
+
+
+async def _authenticate(deps: ApiDependencies, digest: str, key: ApiKey, named: str | None) -> Caller:
+    """Return who holds `key`, in the workspace that the request `named`. Raise 401, and 404 for any other workspace."""
+    here = key.workspace or named or derive_default_workspace(key.owner)
+    access = await deps.keys.read_access(key, here)
+    rights = judge_key(key, access, now=deps.clock.now())
+    if rights is None or access.owner is None:
+        raise build_unauthorized_error()
+    if (named or here) != here or not access.finds_workspace(key):
+        raise NotFoundError("workspace")
+    is_archived = access.workspace is not None and access.workspace.state is WorkspaceState.ARCHIVED
+    return Caller(
+        owner=access.owner,
+        workspace=here,
+        rights=rights,
+        key=key,
+        digest=digest,
+        membership=access.membership,
+        is_archived=is_archived,
+    )
 
 
 def build_unauthorized_error() -> HTTPException:
@@ -92,21 +108,28 @@ async def _owner(caller: CurrentCaller) -> Owner:
 CurrentOwner = Annotated[Owner, Depends(_owner, scope="function")]
 
 
-def need(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
-    """Return the dependency of a route that needs `right`: it raises 403, and names the right, where the request lacks it."""
+def _name_need(need: RouteNeed) -> Any:
+    """Return the dependency of the routes that have this need, which `_caller` has checked before all they ask for."""
 
-    async def check_right(caller: CurrentCaller) -> Caller:
-        if right not in caller.rights:
-            raise HTTPException(403, f"this needs the right {right}, which you do not have in this workspace")
+    async def get_caller(caller: CurrentCaller) -> Caller:
         return caller
 
-    return check_right
+    register_need(get_caller, need)
+    return Depends(get_caller, scope="function")
 
 
-Reader = Annotated[Caller, Depends(need(Right.READ), scope="function")]
-Runner = Annotated[Caller, Depends(need(Right.RUN), scope="function")]
-Approver = Annotated[Caller, Depends(need(Right.APPROVE), scope="function")]
-Manager = Annotated[Caller, Depends(need(Right.MANAGE), scope="function")]
+READS, RUNS, APPROVES, MANAGES = map(_name_need, (RouteNeed.READ, RouteNeed.RUN, RouteNeed.APPROVE, RouteNeed.MANAGE))
+ASKS, OWNS = map(_name_need, (RouteNeed.KEY, RouteNeed.OWNER))
+"""What every route has among its dependencies, unless it needs no API key: the right that it needs, any valid API key, or the
+owner's own one."""
+
+Reader = Annotated[Caller, READS]
+Runner = Annotated[Caller, RUNS]
+Approver = Annotated[Caller, APPROVES]
+Manager = Annotated[Caller, MANAGES]
+Asker = Annotated[Caller, ASKS]
+Principal = Annotated[Caller, OWNS]
+"""Each gives the route its caller too."""
 
 
 def get_plan(deps: ApiDependencies, owner: Owner) -> Plan:

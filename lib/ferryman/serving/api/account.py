@@ -13,7 +13,7 @@ from ferryman.domain.credits import ledger, statement
 from ferryman.domain.credits.balance import get_month, name_owner_balance
 from ferryman.domain.credits.statement import Grouping
 from ferryman.domain.executions.execution import Status
-from ferryman.serving.api.access import CurrentOwner, Dependencies, Reader
+from ferryman.serving.api.access import ASKS, OWNS, READS, CurrentCaller, CurrentOwner, Dependencies
 from ferryman.serving.api.shapes import account as shapes
 from ferryman.serving.api.shapes.plan import PlanResponse
 
@@ -23,7 +23,9 @@ WOKEN_MAX = 100
 """How many executions are read and woken at once; any other ends when its next slice comes."""
 
 
-@router.put("/halt", tags=["kill switch"], summary="Stop all your executions within two seconds, and start none")
+@router.put(
+    "/halt", dependencies=[OWNS], tags=["kill switch"], summary="Stop all your executions within two seconds, and start none"
+)
 async def halt_executions(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     now = deps.clock.now()
     await deps.halts.put(owner.id, on=True, now=now)
@@ -35,22 +37,29 @@ async def halt_executions(deps: Dependencies, owner: CurrentOwner) -> shapes.Hal
     return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
 
 
-@router.delete("/halt", tags=["kill switch"], summary="Let executions start again; those that were there before end")
+@router.delete(
+    "/halt", dependencies=[OWNS], tags=["kill switch"], summary="Let executions start again; those that were there before end"
+)
 async def resume_executions(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     await deps.halts.put(owner.id, on=False, now=deps.clock.now())
     return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
 
 
-@router.get("/ledger", tags=["ledger"], summary="A month's credits by task, agent or person, and that the books sum to zero")
+@router.get(
+    "/ledger",
+    dependencies=[READS],
+    tags=["ledger"],
+    summary="A month's credits by task, agent or person, and that the books sum to zero",
+)
 async def get_ledger(
     deps: Dependencies,
-    caller: Reader,
+    caller: CurrentCaller,
     month: Annotated[str | None, Query(max_length=7, description='A month (UTC) like "2026-11"; without it, this one')] = None,
     by: Annotated[Grouping, Query(description="workspace: over all workspaces, with the owner's own key")] = Grouping.TASK,
 ) -> shapes.Statement:
     month = month or get_month(deps.clock.now())
     since, until = statement.parse_month(month)
-    if by is Grouping.WORKSPACE and caller.person:
+    if by is Grouping.WORKSPACE and not caller.key.is_own:
         raise HTTPException(403, "this needs the owner's own key: a statement over all workspaces is the owner's alone")
     entries = await deps.ledger.of_owner(caller.owner.id, since=since, until=until)
     if by is not Grouping.WORKSPACE:
@@ -66,7 +75,7 @@ async def get_ledger(
     )
 
 
-@router.get("/me", tags=["tables"], summary="Who you are, and the credits you have left this month")
+@router.get("/me", dependencies=[ASKS], tags=["tables"], summary="Who you are, and the credits you have left this month")
 async def get_me(deps: Dependencies, owner: CurrentOwner) -> shapes.Me:
     plan = deps.plans.get(owner.plan)
     balance = (await deps.ledger.balance(name_owner_balance(owner.id))).at(deps.clock.now())

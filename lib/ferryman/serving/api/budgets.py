@@ -10,7 +10,8 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
 from ferryman.domain.credits.budget import Budgeted, list_budgets
 from ferryman.domain.owners.cap import CapKind
-from ferryman.serving.api.access import Caller, Dependencies, Reader
+from ferryman.serving.api.access import Dependencies, Reader
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import budget as shapes
 
 router = APIRouter(prefix="/v1", tags=["budgets"])
@@ -28,10 +29,10 @@ async def _list_budgeted(deps: ApiDependencies, caller: Caller, balance: CreditB
     """List what may have a cap and is the caller's to see, from the outermost to the innermost."""
     owner, here = caller.owner, caller.workspace
     plan = deps.plans.get(owner.plan)
-    if not caller.person and plan is not None:
+    if caller.key.is_own and plan is not None:
         yield Budgeted(kind=CapKind.OWNER, id=owner.id, name=f"plan {plan.name}", limit=plan.credits_per_month)
     for workspace in await deps.workspaces.list(owner.id):
-        if not caller.person or workspace.id == here:
+        if caller.key.is_own or workspace.id == here:
             limit = workspace.max_credits_month
             yield Budgeted(kind=CapKind.WORKSPACE, id=workspace.id, name=workspace.name, limit=limit)
     for name in balance.parts:

@@ -13,7 +13,7 @@ from ferryman.domain.credentials.connection import Connection, NotConnectedError
 from ferryman.domain.credentials.credential import AuthType, Label, Secret
 from ferryman.domain.credentials.value import find_value_problems
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
-from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
+from ferryman.serving.api.access import MANAGES, CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import ConflictError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.shapes import credential as shapes
@@ -21,7 +21,7 @@ from ferryman.serving.api.shapes import credential as shapes
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/tasks/{task_id}/credentials/connect", tags=["credentials"])
 
 
-@router.post("", summary="Begin to connect a service by its owner's consent")
+@router.post("", dependencies=[MANAGES], summary="Begin to connect a service by its owner's consent")
 async def begin_connection(
     body: shapes.NewConnection, task: OwnedTask, deps: Dependencies, owner: CurrentOwner, once: Idempotency
 ) -> shapes.ConnectionResponse:
@@ -71,7 +71,7 @@ async def begin_connection(
     return response
 
 
-@router.post("/finish", summary="Finish to connect a service, with what its consent page led back with")
+@router.post("/finish", dependencies=[MANAGES], summary="Finish to connect a service, with what its consent page led back with")
 async def finish_connection(
     body: shapes.ConsentAnswer, task: OwnedTask, deps: Dependencies, owner: CurrentOwner
 ) -> shapes.CredentialResponse:

@@ -11,7 +11,7 @@ from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.credentials.value import find_pair_problems, find_value_problems, get_secret_half
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import Task
-from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
+from ferryman.serving.api.access import MANAGES, READS, CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.shapes import credential as shapes
@@ -28,7 +28,7 @@ register_url_convertor("named", CredentialNameConvertor())
 router = APIRouter(prefix="/v1/tasks/{task_id}/credentials", tags=["credentials"])
 
 
-@router.put("/{name:named}", summary="Store a credential, or replace its value")
+@router.put("/{name:named}", dependencies=[MANAGES], summary="Store a credential, or replace its value")
 async def put_credential(
     name: str, body: shapes.NewCredential, task: OwnedTask, deps: Dependencies, owner: CurrentOwner
 ) -> shapes.CredentialResponse:
@@ -73,13 +73,13 @@ async def put_credential(
     return shapes.to_response(sealed)
 
 
-@router.get("", summary="A task's credentials, without their values")
+@router.get("", dependencies=[READS], summary="A task's credentials, without their values")
 async def list_credentials(task: OwnedTask, deps: Dependencies, paging: ByName) -> shapes.CredentialList:
     here, following = cut_by_name(await deps.credentials.list(task.id), paging, lambda sealed: sealed.label.name)
     return shapes.CredentialList(credentials=tuple(map(shapes.to_response, here)), next=following)
 
 
-@router.delete("/{name:named}", status_code=204, summary="Delete a credential")
+@router.delete("/{name:named}", dependencies=[MANAGES], status_code=204, summary="Delete a credential")
 async def delete_credential(name: str, task: OwnedTask, deps: Dependencies) -> None:
     if not rules.NAME.fullmatch(name) or not await deps.credentials.delete(task.id, name, now=deps.clock.now()):
         raise NotFoundError("credential")

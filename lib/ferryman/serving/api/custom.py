@@ -28,7 +28,7 @@ from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api import documents
-from ferryman.serving.api.access import Dependencies, OwnedTask
+from ferryman.serving.api.access import MANAGES, READS, Dependencies, OwnedTask
 from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
@@ -74,6 +74,7 @@ router = APIRouter(route_class=IdempotentRoute, tags=["custom tools"])
 
 @router.get(
     "/tools",
+    dependencies=[READS],
     summary="The task's custom tools, by cluster and name, or those that fit some words",
     response_model=shapes.CustomToolList,
 )
@@ -88,7 +89,7 @@ async def list_custom_tools(task: OwnedTask, deps: Dependencies, paging: ByTool,
     return await _json(task, documents.write_tools, tools, paging.write_next(end))
 
 
-@router.post("/tools", status_code=201, summary="Declare a tool, or replace its declaration")
+@router.post("/tools", dependencies=[MANAGES], status_code=201, summary="Declare a tool, or replace its declaration")
 async def declare_tool(
     body: dict[str, Any], task: OwnedTask, deps: Dependencies, once: Idempotency
 ) -> shapes.Envelope[shapes.CustomTool]:
@@ -100,6 +101,7 @@ async def declare_tool(
 
 @router.post(
     IMPORT_PATH,
+    dependencies=[MANAGES],
     summary="Import an OpenAPI or Swagger document as a cluster of tools",
     openapi_extra=BODY,
     response_model=shapes.ImportResponse,
@@ -139,7 +141,7 @@ async def _imported(body: bytes, task: Task, deps: ApiDependencies, once: Idempo
     return answer
 
 
-@router.delete("/tools", summary="Delete one tool")
+@router.delete("/tools", dependencies=[MANAGES], summary="Delete one tool")
 async def delete_tool(
     task: OwnedTask, deps: Dependencies, tool: Annotated[str, Query(alias="id", description="The tool's id, which is its name")]
 ) -> shapes.Envelope[shapes.Deleted]:
@@ -148,14 +150,16 @@ async def delete_tool(
     return shapes.Envelope(data=shapes.Deleted(deleted=tool))
 
 
-@router.delete("/tools/cluster/{name:text}", summary="Delete a cluster with all its tools at once")
+@router.delete("/tools/cluster/{name:text}", dependencies=[MANAGES], summary="Delete a cluster with all its tools at once")
 async def delete_cluster(name: str, task: OwnedTask, deps: Dependencies) -> shapes.Envelope[shapes.Deleted]:
     if not await deps.clusters.delete(task.id, name):
         raise NotFoundError("cluster")
     return shapes.Envelope(data=shapes.Deleted(deleted=name))
 
 
-@router.get("/chat/tools", summary="Every tool as the task's model is shown it", response_model=shapes.ChatTools)
+@router.get(
+    "/chat/tools", dependencies=[READS], summary="Every tool as the task's model is shown it", response_model=shapes.ChatTools
+)
 async def list_chat_tools(task: OwnedTask, deps: Dependencies, paging: ByTool) -> Response:
     enabled = sorted((tool for tool in deps.tools if tool.name in task.tools), key=locate_tool)
     built_in = [tool for tool in enabled if paging.after is None or locate_tool(tool) > paging.after]

@@ -24,19 +24,6 @@ RETRY_AFTER = {
     "Retry-After": {"description": "After how many seconds to try again", "schema": {"type": "integer", "minimum": 1}}
 }
 
-PLANNED = (("/v1/tasks", "post"), ("/v1/tasks/{task_id}", "patch"), ("/v1/tasks/{task_id}/executions", "post"))
-"""Routes that are refused to an owner whose plan has no tasks."""
-
-TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
-CONFLICTS = (
-    ("/v1/tasks/{task_id}", "patch"),
-    ("/v1/workspaces/{workspace_id}", "patch"),
-    ("/v1/workspaces/{workspace_id}", "delete"),
-    ("/v1/tasks/{task_id}/credentials/{name}", "put"),
-    *((f"{task}/tools{end}", "delete") for task in TASKS for end in ("", "/cluster/{name}")),
-)
-"""Where a request may conflict with the present state; a POST also has to be the only one under its key."""
-
 REPLAYED = {
     "Idempotency-Replayed": {
         "description": "True where the request was answered before, under the same Idempotency-Key",
@@ -89,29 +76,29 @@ def describe(app: FastAPI) -> dict[str, Any]:
             schemas[shape.__name__] = schema
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
-        for path, operations in document["paths"].items():
+        for operations in document["paths"].values():
             for method, operation in operations.items():
                 # FastAPI presumes one wherever there is a parameter; a path of plain text is never refused for its form
                 operation["responses"].pop("422", None)
                 if method == "post":
                     for answer in operation["responses"].values():
                         answer.setdefault("headers", {}).update(REPLAYED)
-                for status in _problems(path, method, operation):
+                for status in _problems(method, operation):
                     operation["responses"][str(status)] = _problem(status)
         _explain(document)
         app.openapi_schema = document
     return app.openapi_schema
 
 
-def _problems(path: str, method: str, operation: dict[str, Any]) -> list[int]:
+def _problems(method: str, operation: dict[str, Any]) -> list[int]:
     asks = "security" in operation
     body = "requestBody" in operation
     conditions = {
         400: body or method == "post",
         401: asks,
-        403: (path, method) in PLANNED,
-        404: "{" in path,
-        409: method == "post" or (path, method) in CONFLICTS,
+        403: asks,
+        404: asks,
+        409: asks and method != "get",
         429: asks,
         422: body or method == "post" or any(parameter["in"] == "query" for parameter in operation.get("parameters", ())),
     }

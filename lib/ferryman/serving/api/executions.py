@@ -20,7 +20,17 @@ from ferryman.feeds import Feed
 from ferryman.ports.errors import TaskDisabledError
 from ferryman.ports.executions import Filter
 from ferryman.serving import sse
-from ferryman.serving.api.access import CurrentCaller, CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
+from ferryman.serving.api.access import (
+    ASKS,
+    READS,
+    RUNS,
+    CurrentCaller,
+    CurrentOwner,
+    Dependencies,
+    OwnedExecution,
+    OwnedTask,
+    get_plan,
+)
 from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
 from ferryman.serving.api.event_stream import HEADERS, open_event_stream
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
@@ -56,7 +66,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("/tasks/{task_id}/executions", status_code=202, summary="Start an execution")
+@router.post("/tasks/{task_id}/executions", dependencies=[RUNS], status_code=202, summary="Start an execution")
 async def start_execution(
     task: OwnedTask,
     deps: Dependencies,
@@ -116,7 +126,7 @@ async def _store(deps: ApiDependencies, task: Task, execution: Execution, plan: 
         raise TooManyRequestsError(str(error), after_s=QUEUE_FULL_S) from None
 
 
-@router.get("/tasks/{task_id}/executions", summary="A task's executions, newest first")
+@router.get("/tasks/{task_id}/executions", dependencies=[READS], summary="A task's executions, newest first")
 async def list_task_executions(
     task: OwnedTask, deps: Dependencies, paging: ByTime, status: InStatus = None, since: Since = None
 ) -> shapes.ExecutionList:
@@ -125,7 +135,7 @@ async def list_task_executions(
     return shapes.to_list(page, paging.write_next(page.end))
 
 
-@router.get("/executions", summary="Your executions, newest first")
+@router.get("/executions", dependencies=[READS], summary="Your executions, newest first")
 async def list_executions(
     deps: Dependencies,
     caller: CurrentCaller,
@@ -140,12 +150,14 @@ async def list_executions(
     return shapes.to_list(page, paging.write_next(page.end))
 
 
-@router.get("/executions/{execution_id}", summary="One execution's record")
+@router.get("/executions/{execution_id}", dependencies=[READS], summary="One execution's record")
 async def get_execution(execution: OwnedExecution) -> shapes.ExecutionResponse:
     return shapes.to_response(execution)
 
 
-@router.post("/executions/{execution_id}/cancel", summary="Cancel: nothing more is sent, what is under way ends")
+@router.post(
+    "/executions/{execution_id}/cancel", dependencies=[RUNS], summary="Cancel: nothing more is sent, what is under way ends"
+)
 async def cancel_execution(execution: OwnedExecution, deps: Dependencies) -> shapes.ExecutionResponse:
     cancelled = await deps.executions.cancel(execution.id, now=deps.clock.now())
     if cancelled is None:
@@ -159,7 +171,9 @@ async def cancel_execution(execution: OwnedExecution, deps: Dependencies) -> sha
     return shapes.to_response(cancelled)
 
 
-@router.get("/executions/{execution_id}/calls", summary="An execution's calls, with their results in full")
+@router.get(
+    "/executions/{execution_id}/calls", dependencies=[READS], summary="An execution's calls, with their results in full"
+)
 async def list_calls(execution: OwnedExecution, deps: Dependencies, paging: ByNumber) -> call.CallList:
     tickets = await deps.executions.tickets(execution.id, first=paging.after or 0, most=paging.limit + 1)
     here, rest = tickets[: paging.limit], tickets[paging.limit :]
@@ -167,7 +181,9 @@ async def list_calls(execution: OwnedExecution, deps: Dependencies, paging: ByNu
     return call.CallList(calls=tuple(map(call.to_response, here)), next=paging.write_next(end))
 
 
-@router.get("/executions/{execution_id}/record", summary="The full account of an execution, as one document")
+@router.get(
+    "/executions/{execution_id}/record", dependencies=[READS], summary="The full account of an execution, as one document"
+)
 async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.RecordResponse:
     # the execution was read before its parts: one that had ended has all of them
     known = Record(
@@ -180,7 +196,7 @@ async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.R
     return account.to_response(known)
 
 
-@router.get("/executions/{execution_id}/receipts", summary="An execution's receipts, chained and signed")
+@router.get("/executions/{execution_id}/receipts", dependencies=[READS], summary="An execution's receipts, chained and signed")
 async def list_receipts(execution: OwnedExecution, deps: Dependencies, paging: ByNumber) -> receipt.ReceiptChain:
     receipts = await deps.executions.receipts(execution.id, first=paging.after or 0, most=paging.limit + 1)
     here, rest = receipts[: paging.limit], receipts[paging.limit :]
@@ -188,13 +204,14 @@ async def list_receipts(execution: OwnedExecution, deps: Dependencies, paging: B
     return receipt.to_chain(execution.id, here, deps.receipt_keys, following)
 
 
-@router.get("/receipt-keys", summary="The public keys that receipts are verified with")
+@router.get("/receipt-keys", dependencies=[ASKS], summary="The public keys that receipts are verified with")
 async def list_receipt_keys(deps: Dependencies, _: CurrentOwner) -> receipt.ReceiptKeysResponse:
     return receipt.ReceiptKeysResponse(keys=receipt.to_public_keys(deps.receipt_keys))
 
 
 @router.get(
     "/executions/{execution_id}/events",
+    dependencies=[READS],
     summary="An execution's events as they happen (server-sent events)",
     response_class=StreamingResponse,
     responses=EVENTS,

@@ -25,8 +25,9 @@ from ferryman.domain.owners.idempotency import AnsweredError, Completion, KeyedR
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import keys
-from ferryman.serving.api.access import Caller, CurrentCaller, Dependencies
+from ferryman.serving.api.access import CurrentCaller, Dependencies
 from ferryman.serving.api.edge import IMPORT_PATH
+from ferryman.serving.api.rights import Caller
 from ferryman.vault.answers import StoredResponse, compute_fingerprint, open_response, seal_response
 
 HEADER = "Idempotency-Key"

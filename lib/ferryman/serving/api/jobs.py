@@ -11,9 +11,10 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.jobs import starting
-from ferryman.serving.api.access import Caller, Dependencies, Reader
+from ferryman.serving.api.access import Dependencies, Reader
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.paging import ByTime
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import job as shapes
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -23,7 +24,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 async def _job(job_id: str, deps: Dependencies, caller: Reader) -> Job:
     """Return the job of the path. The owner's own key is told of all of the owner's: a workspace's outlives the workspace."""
     stored = await deps.jobs.get(job_id) if _ID.fullmatch(job_id) else None
-    if stored is None or stored.owner != caller.owner.id or (caller.person and stored.workspace != caller.workspace):
+    if stored is None or stored.owner != caller.owner.id or (not caller.key.is_own and stored.workspace != caller.workspace):
         raise NotFoundError("job")
     return stored
 
@@ -33,7 +34,7 @@ OwnedJob = Annotated[Job, Depends(_job)]
 
 @router.get("", summary="Jobs, newest first")
 async def list_jobs(deps: Dependencies, caller: Reader, paging: ByTime) -> shapes.JobList:
-    workspace = caller.workspace if caller.person else None
+    workspace = None if caller.key.is_own else caller.workspace
     page = await deps.jobs.list(caller.owner.id, workspace=workspace, after=paging.after, most=paging.limit)
     return shapes.JobList(jobs=tuple(map(shapes.JobResponse.model_validate, page)), next=paging.write_next(page.end))
 

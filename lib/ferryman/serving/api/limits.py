@@ -14,7 +14,10 @@ from ferryman.rates import Rate, Rates
 from ferryman.serving.api.errors import TooManyRequestsError
 
 REQUESTS_MAX = 24
-"""Requests of one owner in one instance, those that wait for their turn among them."""
+"""Requests with one API key in one instance, those that wait for their turn among them."""
+
+OWNER_REQUESTS_MAX = 48
+"""The same, with all API keys of one owner and of the members of the owner's workspaces."""
 
 REQUEST_S = 10.0
 """How long a request waits for its owner's other ones before it is answered with 429."""

@@ -22,7 +22,8 @@ from starlette.datastructures import QueryParams
 from ferryman.domain.page import Position
 from ferryman.domain.problem import build_input_error
 from ferryman.serving import keys
-from ferryman.serving.api.access import Caller, CurrentCaller
+from ferryman.serving.api.access import CurrentCaller
+from ferryman.serving.api.rights import Caller
 
 LIMIT_MAX = 100
 LIMIT_DEFAULT = 50

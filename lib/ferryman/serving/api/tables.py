@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 
 from ferryman.catalog.agents import AGENTS
 from ferryman.catalog.tools import CATEGORIES, LISTED
-from ferryman.serving.api.access import CurrentOwner, Dependencies
+from ferryman.serving.api.access import ASKS, CurrentOwner, Dependencies
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.shapes import table as shapes
@@ -17,6 +17,7 @@ router = APIRouter()
 
 @router.get(
     "/v1/integrations",
+    dependencies=[ASKS],
     tags=["tables"],
     summary="The services a task may be approved for, and the catalog of tools",
 )
@@ -31,7 +32,7 @@ async def list_integrations(deps: Dependencies, paging: ByName) -> shapes.Integr
     )
 
 
-@router.get("/v1/integrations/{integration_id}", tags=["tables"], summary="One service")
+@router.get("/v1/integrations/{integration_id}", dependencies=[ASKS], tags=["tables"], summary="One service")
 async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwner) -> shapes.IntegrationResponse:
     known = deps.integrations.get(integration_id)
     if known is None:
@@ -39,25 +40,31 @@ async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwn
     return shapes.IntegrationResponse.model_validate(known)
 
 
-@router.get("/v1/tools", tags=["tables"], summary="The tools of the catalog, also those that are not implemented")
+@router.get(
+    "/v1/tools", dependencies=[ASKS], tags=["tables"], summary="The tools of the catalog, also those that are not implemented"
+)
 async def list_tools(_: Dependencies, paging: ByName) -> shapes.ToolList:
     here, following = cut_by_name(LISTED.values(), paging, lambda tool: tool.name)
     return shapes.ToolList(tools=tuple(map(shapes.to_tool, here)), next=following)
 
 
-@router.get("/v1/agents", tags=["tables"], summary="The agents of the catalog, and the tools that each may call")
+@router.get(
+    "/v1/agents", dependencies=[ASKS], tags=["tables"], summary="The agents of the catalog, and the tools that each may call"
+)
 async def list_agents(_: Dependencies, paging: ByName) -> shapes.AgentList:
     here, following = cut_by_name(AGENTS.values(), paging, lambda agent: agent.id)
     return shapes.AgentList(agents=tuple(map(shapes.to_agent, here)), next=following)
 
 
-@router.get("/v1/plans", tags=["tables"], summary="The plans and their limits")
+@router.get("/v1/plans", dependencies=[ASKS], tags=["tables"], summary="The plans and their limits")
 async def list_plans(deps: Dependencies, paging: ByName) -> shapes.PlanList:
     here, following = cut_by_name(deps.plans.values(), paging, lambda plan: plan.name)
     return shapes.PlanList(plans=tuple(map(PlanResponse.model_validate, here)), next=following)
 
 
-@router.get("/v1/models", tags=["tables"], summary="The models a task may name, and what their tokens cost")
+@router.get(
+    "/v1/models", dependencies=[ASKS], tags=["tables"], summary="The models a task may name, and what their tokens cost"
+)
 async def list_models(deps: Dependencies, paging: ByName) -> shapes.ModelList:
     here, following = cut_by_name(deps.models.items(), paging, lambda priced: priced[0])
     return shapes.ModelList(models=tuple(shapes.to_model(name, price) for name, price in here), next=following)

@@ -20,9 +20,9 @@ from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.serving.api import custom, webhooks
-from ferryman.serving.api.access import Caller
 from ferryman.serving.api.errors import FAULTS_MAX, read_fault
 from ferryman.serving.api.idempotency import IdempotentRoute
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import task as shapes
 from ferryman.tools.declared.importing import run_document_worker
 

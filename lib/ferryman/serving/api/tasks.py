@@ -17,7 +17,7 @@ from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.errors import UnavailableError
 from ferryman.schedules.fire import arm_timer
-from ferryman.serving.api.access import CurrentCaller, CurrentOwner, Dependencies, OwnedTask, get_plan
+from ferryman.serving.api.access import MANAGES, READS, CurrentCaller, CurrentOwner, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency
 from ferryman.serving.api.paging import ByTime
@@ -31,7 +31,7 @@ TRIES = 10
 router = APIRouter(route_class=TaskRoute, prefix="/v1/tasks", tags=["tasks"])
 
 
-@router.post("", status_code=201, summary="Store a new task")
+@router.post("", dependencies=[MANAGES], status_code=201, summary="Store a new task")
 async def create_task(
     body: shapes.NewTask, deps: Dependencies, caller: CurrentCaller, once: Idempotency, response: Response
 ) -> shapes.TaskResponse:
@@ -55,7 +55,7 @@ async def create_task(
     return answer
 
 
-@router.get("", summary="Your tasks, oldest first")
+@router.get("", dependencies=[READS], summary="Your tasks, oldest first")
 async def list_tasks(
     deps: Dependencies,
     caller: CurrentCaller,
@@ -69,12 +69,12 @@ async def list_tasks(
     return shapes.TaskList(tasks=tuple(map(shapes.ListedTask.model_validate, page)), next=paging.write_next(page.end))
 
 
-@router.get("/{task_id}", summary="One task")
+@router.get("/{task_id}", dependencies=[READS], summary="One task")
 async def get_task(task: OwnedTask) -> shapes.TaskResponse:
     return shapes.TaskResponse.model_validate(task)
 
 
-@router.patch("/{task_id}", summary="Change some fields of a task")
+@router.patch("/{task_id}", dependencies=[MANAGES], summary="Change some fields of a task")
 async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependencies, owner: CurrentOwner) -> shapes.TaskResponse:
     changes = read_fields(body, exclude_unset=True)
     if changes == {"enabled": False}:
@@ -117,7 +117,7 @@ async def _turn_off(deps: ApiDependencies, task: Task) -> shapes.TaskResponse:
     raise StaleError("changed by somebody else")
 
 
-@router.delete("/{task_id}", status_code=204, summary="Delete a task and its credentials")
+@router.delete("/{task_id}", dependencies=[MANAGES], status_code=204, summary="Delete a task and its credentials")
 async def delete_task(task: OwnedTask, deps: Dependencies) -> None:
     await deps.tasks.delete(task.id)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
@@ -14,40 +13,34 @@ from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.workspaces import rules
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.serving.api import webhooks
-from ferryman.serving.api.access import Caller, CurrentCaller, Dependencies, Manager, Reader
+from ferryman.serving.api.access import CurrentCaller, Dependencies, Manager, Principal, Reader
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.jobs import start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import workspace as shapes
 from ferryman.serving.api.shapes.job import JobResponse
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/workspaces", tags=["workspaces"])
 
 
-def _need_owner(caller: CurrentCaller) -> Caller:
-    if caller.person:
-        raise HTTPException(403, "this needs the owner's own key: no role gives the right to it")
-    return caller
-
-
 async def _workspace(workspace_id: str, deps: Dependencies, caller: CurrentCaller) -> Workspace:
-    """Return the workspace of the path. A person's key tells of none but its own."""
+    """Return the workspace of the path. A key for one workspace tells of no other."""
     stored = None
-    if not caller.person or workspace_id == caller.workspace:
+    if caller.key.is_own or workspace_id == caller.workspace:
         stored = await deps.workspaces.get(workspace_id, owner=caller.owner.id)
     if stored is None or stored.state is WorkspaceState.DELETING:
         raise NotFoundError("workspace")
     return stored
 
 
-OwnerOnly = Annotated[Caller, Depends(_need_owner, scope="function")]
 OwnedWorkspace = Annotated[Workspace, Depends(_workspace)]
 
 
 @router.post("", status_code=201, summary="Create a workspace")
 async def create_workspace(
-    body: shapes.NewWorkspace, deps: Dependencies, caller: OwnerOnly, once: Idempotency, response: Response
+    body: shapes.NewWorkspace, deps: Dependencies, caller: Principal, once: Idempotency, response: Response
 ) -> shapes.WorkspaceResponse:
     now = once.now
     workspace = Workspace(id=once.name("ws"), owner=caller.owner.id, created_at=now, updated_at=now, **body.model_dump())
@@ -63,7 +56,7 @@ async def list_workspaces(deps: Dependencies, caller: Reader, paging: ByName) ->
     workspaces = [
         workspace
         for workspace in await deps.workspaces.list(caller.owner.id)
-        if workspace.state is not WorkspaceState.DELETING and (not caller.person or workspace.id == caller.workspace)
+        if workspace.state is not WorkspaceState.DELETING and (caller.key.is_own or workspace.id == caller.workspace)
     ]
     here, following = cut_by_name(workspaces, paging, lambda workspace: workspace.id)
     return shapes.WorkspaceList(workspaces=tuple(map(shapes.WorkspaceResponse.model_validate, here)), next=following)
@@ -87,19 +80,19 @@ async def change_workspace(
 
 
 @router.post("/{workspace_id}/archive", summary="Archive a workspace: it can be read, and nothing in it is started or changed")
-async def archive_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: OwnerOnly) -> shapes.WorkspaceResponse:
+async def archive_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: Principal) -> shapes.WorkspaceResponse:
     if workspace.is_default:
         raise ConflictError("the default workspace cannot be archived")
     return await _set_state(deps, workspace, WorkspaceState.ARCHIVED)
 
 
 @router.post("/{workspace_id}/restore", summary="Make an archived workspace active again")
-async def restore_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: OwnerOnly) -> shapes.WorkspaceResponse:
+async def restore_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: Principal) -> shapes.WorkspaceResponse:
     return await _set_state(deps, workspace, WorkspaceState.ACTIVE)
 
 
 @router.delete("/{workspace_id}", status_code=202, summary="Delete a workspace with everything in it")
-async def delete_workspace(workspace: OwnedWorkspace, deps: Dependencies, caller: OwnerOnly, response: Response) -> JobResponse:
+async def delete_workspace(workspace: OwnedWorkspace, deps: Dependencies, caller: Principal, response: Response) -> JobResponse:
     if workspace.is_default:
         raise ConflictError("the default workspace cannot be deleted")
     job = Job(

@@ -1,0 +1,193 @@
+"""Members and invitations in Firestore: a document for each person, each membership and each invitation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.owners.limit import check_limit
+from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.member import Membership
+from ferryman.domain.workspaces.person import (
+    INVITATIONS_PER_WORKSPACE_MAX,
+    MEMBERS_PER_WORKSPACE_MAX,
+    PEOPLE_PER_OWNER_MAX,
+    AlreadyMemberError,
+    Invitation,
+    Person,
+    check_admin_left,
+    join,
+)
+from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.gcp import documents, keyed
+from ferryman.gcp.retention import EXPIRE_AT
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
+
+
+class FirestoreMembers(FirestoreStore):
+    """`ports.Members`."""
+
+    async def get(self, person: str, *, owner: str, workspace: str) -> Membership | None:
+        known = documents.read_or_none(Membership, await self._places.locate_membership(workspace, person).get())
+        return known if known is not None and known.owner == owner else None
+
+    async def find_person(self, person: str, *, owner: str) -> Person | None:
+        known = documents.read_or_none(Person, await self._places.locate_person(person).get())
+        return known if known is not None and known.owner == owner else None
+
+    async def list(self, owner: str, workspace: str) -> Sequence[tuple[Membership, Person | None]]:
+        here = sorted(await self._find_all(owner, workspace), key=lambda known: (known.created_at, known.person))
+        references = [self._places.locate_person(known.person) for known in here]
+        people = await read_together(self._client, references) if references else {}
+        return [
+            (known, documents.read_or_none(Person, people[reference.path]))
+            for known, reference in zip(here, references, strict=True)
+        ]
+
+    @in_transaction
+    async def update(
+        self, transaction: Transaction, membership: Membership, fields: Collection[str], *, forced: bool = False
+    ) -> bool:
+        all_here = await self._find_all(membership.owner, membership.workspace, transaction)
+        stored = next((known for known in all_here if known.person == membership.person), None)
+        if stored is None:
+            return False
+        changes: dict[str, Any] = {name: getattr(membership, name) for name in fields}
+        if not forced:
+            check_admin_left(all_here, stored, replace(stored, **changes))
+        reference = self._places.locate_membership(membership.workspace, membership.person)
+        transaction.update(reference, documents.write_fields(membership, *fields))
+        return True
+
+    @in_transaction
+    async def remove(self, transaction: Transaction, person: str, *, owner: str, workspace: str, forced: bool = False) -> bool:
+        all_here = await self._find_all(owner, workspace, transaction)
+        stored = next((known for known in all_here if known.person == person), None)
+        if stored is None:
+            return False
+        if not forced:
+            check_admin_left(all_here, stored, None)
+        others = filter_by(self._client.collection("memberships"), ("person", "==", person))
+        is_last = len([snapshot async for snapshot in others.stream(transaction=transaction)]) == 1
+        ended = [
+            *await self._find_belonging(transaction, "api_keys", workspace, "person", person),
+            *await self._find_belonging(transaction, "invitations", workspace, "invited_by", person),
+            self._places.locate_membership(workspace, person),
+            *([self._places.locate_person(person)] if is_last else []),
+        ]
+        for reference in ended:
+            transaction.delete(reference)
+        return True
+
+    async def _find_belonging(
+        self, transaction: Transaction, collection: str, workspace: str, field: str, person: str
+    ) -> Sequence[Reference]:
+        query = filter_by(self._client.collection(collection), ("workspace", "==", workspace), (field, "==", person))
+        return [snapshot.reference async for snapshot in query.stream(transaction=transaction)]
+
+    async def _find_all(self, owner: str, workspace: str, transaction: Transaction | None = None) -> Sequence[Membership]:
+        query = filter_by(self._client.collection("memberships"), ("workspace", "==", workspace))
+        return [known for known in await documents.read_all(Membership, query, transaction) if known.owner == owner]
+
+
+class FirestoreInvitations(FirestoreStore):
+    """`ports.Invitations`."""
+
+    @in_transaction
+    async def create(
+        self,
+        transaction: Transaction,
+        digest: str,
+        invitation: Invitation,
+        *,
+        now: datetime,
+        most: int = INVITATIONS_PER_WORKSPACE_MAX,
+        done: Completion | None = None,
+    ) -> None:
+        reference = self._places.locate_invitation(digest)
+        if (await reference.get(transaction=transaction)).exists:
+            return  # an earlier attempt was committed, and its answer lost
+        answered = await keyed.read_completion(transaction, self._places, done)
+        open_ones = await self._find_open(invitation.owner, invitation.workspace, now, transaction)
+        check_limit(len(open_ones), most, of="open invitations", owner="a workspace")
+        transaction.create(reference, {**documents.write(invitation), EXPIRE_AT: invitation.expires_at})
+        keyed.store_completion(transaction, self._places, answered)
+
+    async def list(self, owner: str, workspace: str, *, now: datetime) -> Sequence[Invitation]:
+        open_ones = await self._find_open(owner, workspace, now)
+        return sorted((known for _, known in open_ones), key=lambda known: (known.created_at, known.id))
+
+    async def withdraw(self, invitation: str, *, owner: str, workspace: str) -> bool:
+        query = filter_by(self._client.collection("invitations"), ("workspace", "==", workspace), ("id", "==", invitation))
+        stored = [snapshot async for snapshot in query.stream() if snapshot.get("owner") == owner]
+        for snapshot in stored:
+            await snapshot.reference.delete()
+        return bool(stored)
+
+    @in_transaction
+    async def take(
+        self,
+        transaction: Transaction,
+        digest: str,
+        *,
+        person: str,
+        is_new: bool,
+        key: str,
+        key_digest: str,
+        now: datetime,
+        people: int = PEOPLE_PER_OWNER_MAX,
+        members: int = MEMBERS_PER_WORKSPACE_MAX,
+    ) -> Membership | None:
+        places, client = self._places, self._client
+        reference, key_at = places.locate_invitation(digest), places.locate_key(key_digest)
+        stored = await read_together(client, [reference, key_at], transaction)
+        if stored_key := documents.read_or_none(ApiKey, stored[key_at.path]):
+            # an earlier attempt was committed, and its answer lost
+            return await self._read_membership(stored_key, transaction)
+        invitation = documents.read_or_none(Invitation, stored[reference.path])
+        if invitation is None or invitation.is_expired(now):
+            return None
+        person_at, membership_at = places.locate_person(person), places.locate_membership(invitation.workspace, person)
+        workspace_at = places.locate_workspace(invitation.workspace)
+        read = await read_together(client, [person_at, membership_at, workspace_at], transaction)
+        if read[workspace_at.path].exists and read[workspace_at.path].get("state") == WorkspaceState.DELETING:
+            return None
+        known = documents.read_or_none(Person, read[person_at.path])
+        if not is_new and (known is None or known.owner != invitation.owner):
+            return None
+        if read[membership_at.path].exists:
+            raise AlreadyMemberError
+        here = filter_by(client.collection("memberships"), ("workspace", "==", invitation.workspace))
+        check_limit(await _count(here, transaction), members, of="members", owner="a workspace")
+        if is_new:
+            of_owner = filter_by(client.collection("people"), ("owner", "==", invitation.owner))
+            check_limit(await _count(of_owner, transaction), people, of="people")
+        joined = join(invitation, person, key=key, now=now)
+        if is_new:
+            transaction.create(person_at, documents.write(joined.person))
+        transaction.create(membership_at, documents.write(joined.membership))
+        transaction.create(key_at, documents.write(joined.key))
+        transaction.delete(reference)
+        return joined.membership
+
+    async def _read_membership(self, key: ApiKey, transaction: Transaction) -> Membership | None:
+        reference = self._places.locate_membership(key.workspace, key.person)
+        return documents.read_or_none(Membership, await reference.get(transaction=transaction))
+
+    async def _find_open(
+        self, owner: str, workspace: str, now: datetime, transaction: Transaction | None = None
+    ) -> Sequence[tuple[Reference, Invitation]]:
+        query = filter_by(self._client.collection("invitations"), ("workspace", "==", workspace))
+        stored = [
+            (snapshot.reference, documents.read(Invitation, snapshot.to_dict()))
+            async for snapshot in query.stream(transaction=transaction)
+        ]
+        return [(reference, known) for reference, known in stored if known.owner == owner and not known.is_expired(now)]
+
+
+async def _count(query: Any, transaction: Transaction) -> int:
+    """Count the documents that `query` finds. Where another transaction adds one meanwhile, this one runs again."""
+    return int((await query.count().get(transaction=transaction))[0][0].value)

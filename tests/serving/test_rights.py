@@ -1,0 +1,171 @@
+"""Rights: each route names what it needs, each role and each scope gets that alone, and archives are only read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from ferryman.domain.workspaces.member import Right, Role
+from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
+from ferryman.inmemory.clock import START
+from ferryman.serving.api.rights import RouteNeed, find_needs
+
+from .conftest import TASK, Stage
+from .routes import ROUTES, Ask
+
+HERE = derive_default_workspace("ann")
+OPEN = ("/", "/healthz")
+"""What needs no API key."""
+
+CLOSED = [ask for ask in ROUTES if ask.path not in OPEN]
+
+
+def list_routes(app: FastAPI) -> dict[tuple[str, str], APIRoute]:
+    """Return every route by method and path, as they are described, however deep they are included."""
+    app.state.groups.load_all()
+    routes_by_place: dict[tuple[str, str], APIRoute] = {}
+
+    def walk(routes: Any, prefix: str) -> None:
+        for route in routes:
+            if isinstance(route, APIRoute):
+                path = re.sub(r":[a-z]+}", "}", prefix + route.path)
+                routes_by_place.update({(method, path): route for method in route.methods or ()})
+            elif hasattr(route, "original_router"):
+                walk(route.original_router.routes, prefix + route.include_context.prefix)
+
+    walk(app.routes, "")
+    return routes_by_place
+
+
+@pytest.fixture
+def needs(app: FastAPI) -> dict[tuple[str, str], set[RouteNeed]]:
+    return {place: set(find_needs(route.dependant)) for place, route in list_routes(app).items()}
+
+
+def test_every_route_of_the_description_names_what_it_needs(app: FastAPI, needs: dict[tuple[str, str], set[RouteNeed]]) -> None:
+    described = {(method.upper(), path) for path, methods in app.openapi()["paths"].items() for method in methods}
+    assert described == needs.keys()
+    assert {place for place, need in needs.items() if not need} == {("GET", path) for path in OPEN}
+
+
+def test_what_changes_something_needs_more_than_reading(needs: dict[tuple[str, str], set[RouteNeed]]) -> None:
+    assert {place for place, need in needs.items() if need <= {RouteNeed.READ} and place[0] != "GET"} == set()
+
+
+def test_what_reads_needs_the_right_to_read_and_nothing_else(needs: dict[tuple[str, str], set[RouteNeed]]) -> None:
+    gets = {path: need for (method, path), need in needs.items() if method == "GET" and path not in OPEN}
+    more = {path for path, need in gets.items() if not need <= {RouteNeed.READ, RouteNeed.KEY}}
+    assert more == {"/v1/workspaces/{workspace_id}/export"}
+
+
+async def ask(client: httpx.AsyncClient, route: Ask, headers: dict[str, str]) -> httpx.Response:
+    return await client.request(route.method, route.url("task_none", "exec_none"), json=route.body, headers=headers)
+
+
+ALLOWED = {
+    Role.VIEWER: {RouteNeed.READ, RouteNeed.KEY},
+    Role.OPERATOR: {RouteNeed.READ, RouteNeed.KEY, RouteNeed.RUN},
+    Role.ADMIN: {RouteNeed.READ, RouteNeed.KEY, RouteNeed.RUN, RouteNeed.MANAGE},
+}
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_a_role_may_do_what_it_should_and_nothing_else(
+    client: httpx.AsyncClient, stage: Stage, needs: dict[tuple[str, str], set[RouteNeed]], role: Role
+) -> None:
+    headers = stage.member(role)
+    for route in CLOSED:
+        answer = await ask(client, route, headers)
+        assert (answer.status_code == 403) == (not needs[route.method, route.path] <= ALLOWED[role]), (route, answer.text)
+
+
+async def test_a_scope_that_is_missing_is_named_as_such(client: httpx.AsyncClient, stage: Stage) -> None:
+    headers = stage.member(Role.ADMIN, scopes=[Right.READ])
+    answer = await client.post("/v1/tasks", json=TASK, headers=headers)
+    assert answer.json()["detail"] == "this needs the right manage, which is not among the scopes of this API key"
+
+
+async def test_a_role_that_lacks_a_right_is_named_as_such(client: httpx.AsyncClient, stage: Stage) -> None:
+    answer = await client.post("/v1/tasks", json=TASK, headers=stage.member(Role.VIEWER))
+    assert answer.json()["detail"] == "this needs the right manage, which your role viewer in this workspace has not"
+
+
+async def test_the_right_is_checked_before_a_retry_is_answered(client: httpx.AsyncClient, stage: Stage) -> None:
+    headers = stage.member(Role.ADMIN) | {"Idempotency-Key": '"once"'}
+    assert (await client.post("/v1/tasks", json=TASK, headers=headers)).status_code == 201
+    ((place, membership),) = stage.memory.memberships.items()
+    stage.memory.memberships[place] = replace(membership, role=Role.VIEWER)
+    assert (await client.post("/v1/tasks", json=TASK, headers=headers)).status_code == 403
+
+
+async def test_a_person_acts_in_the_workspace_of_the_key_alone(client: httpx.AsyncClient, stage: Stage) -> None:
+    for name in ("ws_theirs", "ws_other"):
+        stage.memory.workspaces[name] = Workspace(id=name, owner="ann", name=name, created_at=START, updated_at=START)
+    headers = stage.member(Role.ADMIN, workspace="ws_theirs")
+    assert (await client.get("/v1/tasks", headers=headers | {"Ferryman-Workspace": "ws_theirs"})).status_code == 200
+    others = [
+        await client.get("/v1/tasks", headers=headers | {"Ferryman-Workspace": name})
+        for name in ("ws_other", HERE, "ws_none", "%")
+    ]
+    assert {answer.status_code for answer in others} == {404}
+    assert len({answer.content for answer in others}) == 1
+
+
+async def test_an_owner_acts_in_workspaces_that_are_the_owners(client: httpx.AsyncClient, stage: Stage) -> None:
+    for name, owner, state in (
+        ("ws_own", "ann", WorkspaceState.ACTIVE),
+        ("ws_bobs", "bob", WorkspaceState.ACTIVE),
+        ("ws_gone", "ann", WorkspaceState.DELETING),
+    ):
+        stage.memory.workspaces[name] = Workspace(
+            id=name, owner=owner, name=name, state=state, created_at=START, updated_at=START
+        )
+    assert (await client.get("/v1/tasks", headers={"Ferryman-Workspace": "ws_own"})).status_code == 200
+    others = [await client.get("/v1/tasks", headers={"Ferryman-Workspace": name}) for name in ("ws_bobs", "ws_gone", "ws_none")]
+    assert {(answer.status_code, answer.content) for answer in others} == {(404, others[0].content)}
+
+
+async def test_what_is_in_another_workspace_is_answered_as_what_does_not_exist(
+    client: httpx.AsyncClient, stage: Stage, task: str
+) -> None:
+    stage.memory.workspaces["ws_own"] = Workspace(id="ws_own", owner="ann", name="own", created_at=START, updated_at=START)
+    there = {"Ferryman-Workspace": "ws_own"}
+    theirs = await client.get(f"/v1/tasks/{task}", headers=there)
+    none = await client.get("/v1/tasks/task_none", headers=there)
+    assert (theirs.status_code, theirs.content, theirs.headers) == (404, none.content, none.headers)
+
+
+async def test_an_archived_workspace_is_read_and_not_changed(client: httpx.AsyncClient, stage: Stage) -> None:
+    stage.memory.workspaces["ws_old"] = Workspace(
+        id="ws_old", owner="ann", name="old", state=WorkspaceState.ARCHIVED, created_at=START, updated_at=START
+    )
+    headers = {"Ferryman-Workspace": "ws_old"}
+    assert (await client.get("/v1/tasks", headers=headers)).status_code == 200
+    answer = await client.post("/v1/tasks", json=TASK, headers=headers)
+    assert (answer.status_code, answer.json()["detail"]) == (
+        409,
+        "the workspace is archived: nothing in it is started or changed until it is restored",
+    )
+
+
+@pytest.mark.parametrize("how", ["revoked", "expired", "left"])
+async def test_a_key_that_is_over_is_no_key(client: httpx.AsyncClient, stage: Stage, how: str) -> None:
+    headers = stage.member(Role.ADMIN)
+    digest, key = next((digest, key) for digest, key in stage.memory.keys.items() if key.person)
+    assert (await client.get("/v1/me", headers=headers)).status_code == 200
+    if how == "revoked":
+        del stage.memory.keys[digest]
+    if how == "expired":
+        stage.memory.keys[digest] = replace(key, expires_at=stage.clock.now())
+    if how == "left":
+        stage.memory.memberships.clear()
+    answer = await client.get("/v1/me", headers=headers)
+    never = await client.get("/v1/me", headers={"Authorization": "Bearer fm_" + "A" * 43})
+    assert (answer.status_code, answer.content, answer.headers) == (401, never.content, never.headers)
