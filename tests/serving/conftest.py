@@ -111,6 +111,7 @@ class Stage:
     ids: CountingIds = field(default_factory=CountingIds)
     keys: dict[str, str] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
+    receipt_keys: dict[int, bytes] = field(default_factory=lambda: {1: sign.derive_public_key(SIGNING)})
 
     async def fetch(self, task: str, *, owner: str, url: str) -> dict[str, str]:
         if url not in self.documents:
@@ -149,7 +150,7 @@ class Stage:
             sealer=sealer,
             info=seal.build_credential_info,
             prove=lambda connection, proof: sealer.seal(seal.encode_proof(proof), seal.build_connection_info(connection)),
-            receipt_keys={1: sign.derive_public_key(SIGNING)},
+            receipt_keys=self.receipt_keys,
             names=TableNames(NAMES),
             clock=self.clock,
             ids=self.ids,

@@ -57,7 +57,9 @@ class ArchivedExecution:
         return {"format": shapes.FORMAT, **self.record}
 
     def to_chain(self, keys: Mapping[str, str]) -> dict[str, Any]:
-        """Return the receipts as the API answered them where it ran, with the public `keys` of the archive."""
+        """Return the receipts as the API answered them where it ran, with its public keys: by default the archive's `keys`."""
+        if self.origin is not None:
+            keys = self.origin["keys"]
         about = {"format": "ferryman-receipts/2", "execution": self.record["execution"]["execution_id"]}
         return {**about, "entries": self.receipts, "keys": dict(keys)}
 

@@ -11,7 +11,11 @@ IDS = ("id", "task", "person", "cancelled_by")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """`workspace` is the workspace that was exported; `ids` are the values of those `IDS` that an execution has."""
+    """`workspace` is the workspace that it ran in; `ids` are the values of those `IDS` that an execution has.
+
+    `keys` are the public keys by version, in hex, that its receipts were signed with there, as the archive told them.
+    """
 
     workspace: str
     ids: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
