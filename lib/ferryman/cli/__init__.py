@@ -16,6 +16,8 @@ COMMANDS = {
     "task": ("tasks", "Create, list, show, update and delete tasks."),
     "schedules": ("tasks", "List what runs by itself next, and what is paused and why."),
     "credential": ("credentials", "Store, connect, list and delete a task's credentials."),
+    "workspace": ("workspaces", "Create, list, show, update, archive, restore and delete workspaces."),
+    "job": ("jobs", "List deletions and other long work, and watch how far one is."),
     "run": ("executions", "Run a task and watch it."),
     "watch": ("executions", "Watch an execution that was started already."),
     "show": ("executions", "Show an execution, or list the latest; --audit: the full account."),

@@ -105,6 +105,10 @@ class Screen:
         """Fill the progress bar as far as `done` is of `total`, where there is one; print nothing."""
         self._fill(f"{done:,} of {total:,} {what}", completed=done, total=total)
 
+    def show_work(self, text: str) -> None:
+        """Say on the progress bar what is under way, where there is one; print nothing."""
+        self._fill(text)
+
     def _fill(self, text: str, **change: Any) -> None:
         if self._bar is not None:
             for task in self._bar.task_ids:

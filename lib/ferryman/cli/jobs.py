@@ -1,0 +1,72 @@
+"""`ferryman job`: deletions and other long work of the service, and how far each is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+import click
+
+from ferryman.cli.commands import ApiSession, api_command
+from ferryman.client import PAGE_MAX
+
+POLL_S = 1.0
+"""How often the service is asked how far a job is."""
+
+
+@click.group(no_args_is_help=True)
+def job() -> None:
+    """List deletions and other long work, and watch how far one is."""
+
+
+@job.command("list")
+@api_command
+async def list_(session: ApiSession) -> None:
+    """List jobs, newest first: all of yours with the owner's own key, else those of the workspace."""
+    jobs = [item async for item in session.client.iterate_jobs(limit=PAGE_MAX)]
+    session.screen.print_list(jobs, "job_id", "kind", "subject", "status", "created_at", empty="There are no jobs.")
+
+
+@job.command()
+@click.argument("job")
+@click.option("--watch", is_flag=True, help="Wait until it is done, and show how far it is meanwhile.")
+@click.option("--receipt", type=click.File("w"), help="Write the receipt of a deletion to this file, for `ferryman verify`.")
+@api_command
+async def show(session: ApiSession, job: str, watch: bool, receipt: TextIO | None) -> None:
+    """Show JOB, and the receipt of what it has deleted."""
+    stored = await watch_job(session, job) if watch else await session.client.get_job(job)
+    session.screen.print_json(stored)
+    session.screen.print_fields({name: value for name, value in stored.items() if name != "receipt"})
+    await write_receipt(session, stored, receipt)
+
+
+async def watch_job(session: ApiSession, job: str) -> Mapping[str, Any]:
+    """Return a job once it is done, and show what it deletes meanwhile."""
+    with session.screen.show_progress(f"job {job}"):
+        while True:
+            stored = await session.client.get_job(job)
+            if stored["status"] == "done":
+                return stored
+            session.screen.show_work(describe_progress(stored))
+            await asyncio.sleep(POLL_S)
+
+
+def describe_progress(job: Mapping[str, Any]) -> str:
+    """Return how far a job is, in a few words."""
+    counts = sum(job["counts"].values())
+    return f"{job['stage'] or job['status']}: {counts:,} documents so far"
+
+
+async def write_receipt(session: ApiSession, job: Mapping[str, Any], file: TextIO | None) -> None:
+    """Print what a deletion has deleted, and write its receipt with the public keys to `file`, where there is one."""
+    if job["receipt"] is None:
+        return
+    counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(job["receipt"]["counts"].items()))
+    session.screen.print_line(f"deleted: {counts}", "bold")
+    session.screen.print_line(f"receipt: signed with version {job['receipt']['key']} of the key, hash {job['receipt']['hash']}")
+    if file is not None:
+        document = await session.client.get_deletion_receipt(job["job_id"])
+        file.write(json.dumps(document, indent=1) + "\n")
+        session.screen.print_line(f"{file.name} is written. Next: ferryman verify {file.name}")
