@@ -88,7 +88,7 @@ async def update(session: ApiSession, /, workspace_id: str, **options: Any) -> N
 @click.argument("workspace_id", metavar="WORKSPACE")
 @api_command
 async def archive(session: ApiSession, workspace_id: str) -> None:
-    """Archive WORKSPACE: it can be read, and nothing in it is started or changed until it is restored."""
+    """Put WORKSPACE aside: it can be read, and nothing in it is started or changed until it is restored."""
     _show(session, await session.client.archive_workspace(workspace_id))
 
 
