@@ -7,7 +7,7 @@ import asyncio
 import sys
 import time
 
-from tests.campaigns.isolation.campaign import ATTEMPTS, SEED, Results, run
+from tests.campaigns.isolation.campaign import ATTEMPTS, SEED, Results, run, run_functions
 from tests.campaigns.isolation.relations import RELATIONS
 
 SENTENCES_MAX = 4
@@ -17,15 +17,19 @@ def main() -> int:
     """Make the attempts; return 0 only when none succeeded and none told anything."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.isolation", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED, help="which attempts are drawn")
-    parser.add_argument("--attempts", type=int, default=ATTEMPTS, help="of each relation, at least where there are fewer")
+    parser.add_argument(
+        "--attempts",
+        type=int,
+        default=ATTEMPTS,
+        help="at the routes, of each relation, at least",
+    )
     parser.add_argument("--relation", default="", help="relations whose name contains this")
     options = parser.parse_args()
     begun, results = time.process_time(), Results()
     for relation in RELATIONS:
         if options.relation in relation.name:
-            more = asyncio.run(run(relation, seed=options.seed, most=options.attempts))
-            results.counts += more.counts
-            results.findings |= more.findings
+            results.join(asyncio.run(run(relation, seed=options.seed, most=options.attempts)))
+            results.join(asyncio.run(run_functions(relation, seed=options.seed)))
     report(results)
     seconds = time.process_time() - begun
     print(f"seed {options.seed}, {seconds:.1f} s of processor time")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.inmemory.clock import START
 from tests.builders import build_step, build_ticket
 from tests.campaigns.isolation.deployment import Caller, Deployment
+from tests.campaigns.isolation.tool_names import list_tool_names
 from tests.serving.conftest import TASK
 
-KEY_VALUE = "gh-{word}-k3y-0f-its-own"
+SECRET, WAITING = "value of the credential", "waiting execution"
 SPEC = {
     "openapi": "3.1.0",
     "info": {"title": "{word}cluster", "version": "1"},
@@ -49,6 +52,7 @@ Maker = Callable[[Deployment, Belongings], Awaitable[str]]
 async def make_task(deployment: Deployment, mine: Belongings) -> str:
     """Make two, so that a list has a second page; the second one has a schedule, and is made under an idempotency key."""
     fields = {**TASK, "name": f"{mine.word} one", "task_prompt": f"Do {mine.word}.", "description": mine.word}
+    fields |= {"model": "scripted/isolation", "tools": list_tool_names(), "tool_loading": "context-aware"}
     await deployment.ask(mine.caller, "POST", "/v1/tasks", body=fields)
     mine.idempotency_key = f'"{mine.word}"'
     scheduled = {**fields, "name": f"{mine.word} two", "schedule": {"type": "cron", "cron": "0 9 * * *"}}
@@ -60,7 +64,8 @@ async def make_task(deployment: Deployment, mine: Belongings) -> str:
 
 async def make_credential(deployment: Deployment, mine: Belongings) -> str:
     name = f"{mine.word.upper()}_TOKEN"
-    body = {"value": KEY_VALUE.format(word=mine.word), "service": "github"}
+    mine.ids[SECRET] = f"gh-{hashlib.sha256(mine.word.encode()).hexdigest()[:32]}"
+    body = {"value": mine.ids[SECRET], "service": "github"}
     await deployment.ask(mine.caller, "PUT", f"/v1/tasks/{mine.ids['task']}/credentials/{name}", body=body)
     return name
 
@@ -89,6 +94,7 @@ async def make_execution(deployment: Deployment, mine: Belongings) -> str:
     started = [(await deployment.ask(mine.caller, "POST", path, body={"input": mine.word}))["execution_id"] for _ in range(3)]
     await deployment.ask(mine.caller, "POST", f"/v1/executions/{started[1]}/cancel")
     memory, execution = deployment.stage.memory, str(started[2])
+    mine.ids[WAITING] = str(started[0])
     result = ToolCallResult(tool="http_get", content=mine.word, response_status=200)
     ticket = build_ticket(call="toolu_1", display_arguments={"url": f"https://{mine.word}.example/"})
     memory.steps[execution] = {1: build_step(content=({"type": "text", "text": mine.word},), stop_reason="tool_use", calls=1)}
@@ -109,6 +115,19 @@ async def get_agent(deployment: Deployment, mine: Belongings) -> str:
     return derive_default_agent(mine.caller.workspace)
 
 
+async def make_job(deployment: Deployment, mine: Belongings) -> str:
+    job = Job(
+        id=deployment.draws.new("job"),
+        owner=mine.caller.owner,
+        workspace=mine.caller.workspace,
+        kind=JobKind.DELETE_AGENT,
+        subject=mine.ids["agent"],
+        created_at=START,
+    )
+    deployment.stage.memory.jobs[job.id] = job
+    return job.id
+
+
 MAKERS: Mapping[str, Maker] = {
     "workspace": get_workspace,
     "agent": get_agent,
@@ -118,6 +137,7 @@ MAKERS: Mapping[str, Maker] = {
     "tool": make_tool,
     "connection": make_connection,
     "execution": make_execution,
+    "job": make_job,
 }
 """How a thing of each kind is made, in an order in which each finds what it needs. A kind that is new belongs in here."""
 

@@ -1,26 +1,22 @@
-"""The campaign: who attempts what at whom, each attempt in three deployments, and what is found."""
+"""The campaign: who attempts what at whom, at the routes and at the tools, and what is found."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from tests.campaigns.isolation.attempts import CURSOR, IDEMPOTENCY_KEY, WORD, Attempt, draw_attempts, list_attempts
-from tests.campaigns.isolation.belongings import Belongings, make_belongings
-from tests.campaigns.isolation.deployment import Caller, Deployment, build_deployment
-from tests.campaigns.isolation.guesses import draw_ghost
-from tests.campaigns.isolation.judge import Answers, Boundary, copy_rows, find_told
+from tests.campaigns.isolation.attempts import CURSOR, Attempt, draw_attempts, list_attempts
+from tests.campaigns.isolation.belongings import Belongings
+from tests.campaigns.isolation.calls import ENDINGS, ask_for_ticket, list_calls, list_tickets, run_calls, start
+from tests.campaigns.isolation.deployment import Answer, Deployment
+from tests.campaigns.isolation.functions import Functions, TurnsModel
 from tests.campaigns.isolation.relations import Relation
 from tests.campaigns.isolation.surface import list_operations
+from tests.campaigns.isolation.trial import Change, Place, change_nothing, prepare
 
 ATTEMPTS = 500
 SEED = 16
-STARTS_AFTER_S = 86_400
-"""The moment of the first attempt, in every deployment, in seconds after the deployments began."""
 
 
 @dataclass(kw_only=True)
@@ -31,74 +27,73 @@ class Results:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     findings: dict[str, list[str]] = field(default_factory=dict)
 
+    def add(self, relation: Relation, attempt: Attempt, findings: Sequence[str]) -> None:
+        """Count an attempt, with what was found."""
+        self.attempts.append(str(attempt))
+        self.counts[relation.name, attempt.kind] += 1
+        if findings:
+            self.findings[f"{relation.name}: {attempt}"] = [*findings]
 
-async def run(
-    relation: Relation, *, seed: int = SEED, most: int = ATTEMPTS, change: Callable[[Deployment], None] = lambda _: None
-) -> Results:
-    """Make the attempts of one relation; `change` breaks a deployment on purpose."""
-    async with AsyncExitStack() as closing:
-        deployments = [await closing.enter_async_context(build_deployment()) for _ in range(3)]
-        attackers: list[Belongings] = []
-        for deployment in deployments:
-            change(deployment)
-            attackers.append(await make_belongings(deployment, await relation.attacker(deployment), "mallory"))
-        there, alone, guessed = deployments
-        others = [
-            await make_belongings(deployment, await relation.victim(deployment), "victoria") for deployment in (there, guessed)
-        ]
-        assert list_names(others[0]) == list_names(others[1]), "both deployments with the other side are the same"
-        names = list_names(others[0])
-        ghosts = draw_ghosts(names, seed)
-        marks, known = list_marks(others[0]), set[str]()
-        boundary = Boundary.draw(copy_rows(there.stage.memory), copy_rows(alone.stage.memory))
-        for deployment in deployments:
-            deployment.set_time(STARTS_AFTER_S)
-        listed = list_attempts(list_operations(there.app.openapi()), paged=others[0].cursors)
-        attempts = draw_attempts([attempt for attempt in listed if not relation.allows(attempt)], seed, most)
-        results, sent_to = Results(), ((there, names), (alone, names), (guessed, ghosts))
-        for attempt in attempts:
-            results.attempts.append(str(attempt))
-            results.counts[relation.name, attempt.kind] += 1
-            answers = [
-                await send(deployment, mine.caller, attempt.fill(list_names(mine), ids))
-                for (deployment, ids), mine in zip(sent_to, attackers, strict=True)
-            ]
-            request_text = str(attempt.fill(list_names(attackers[0]), names))
-            judged = Answers(
-                request_text=request_text,
-                there=answers[0],
-                alone=answers[1],
-                guessed=answers[2],
-                ghosts={ghosts[kind]: names[kind] for kind in names},
-            )
-            findings = list(find_told(judged, marks))
-            crossed = set(boundary.find_crossed(copy_rows(there.stage.memory), copy_rows(alone.stage.memory)))
-            findings += sorted(crossed - known)
-            known |= crossed
-            if findings:
-                results.findings[f"{relation.name}: {attempt}"] = findings
+    def join(self, other: Results) -> None:
+        """Add those of another part of the campaign."""
+        self.attempts += other.attempts
+        self.counts += other.counts
+        self.findings |= other.findings
+
+
+async def run(relation: Relation, *, seed: int = SEED, most: int = ATTEMPTS, change: Change = change_nothing) -> Results:
+    """Make the attempts of one relation at every route, and others drawn by the seed until there are `most`."""
+    results = Results()
+    async with prepare(relation, seed, change) as trial:
+        cursors = (name.removeprefix(CURSOR) for name in trial.there.ids if name.startswith(CURSOR))
+        listed = list_attempts(list_operations(trial.there.deployment.app.openapi()), paged=cursors)
+        for attempt in draw_attempts([item for item in listed if not relation.allows(item)], seed, most):
+            answers = [await send(place, attempt) for place in trial.places]
+            results.add(relation, attempt, trial.judge(attempt, answers))
     return results
 
 
-async def send(deployment: Deployment, caller: Caller, attempt: Attempt) -> Any:
-    """Send an attempt whose slots are filled."""
-    query = "&".join(f"{name}={value}" for name, value in attempt.query.items())
-    path = f"{attempt.path}?{query}" if query else attempt.path
-    return await deployment.send(caller, attempt.method, path, body=attempt.body, headers=attempt.headers)
+async def send(place: Place, attempt: Attempt) -> Answer:
+    """Send an attempt at a route."""
+    ready = place.fill(attempt)
+    query = "&".join(f"{name}={value}" for name, value in ready.query.items())
+    path = f"{ready.path}?{query}" if query else ready.path
+    return await place.deployment.send(place.mine.caller, ready.method, path, body=ready.body, headers=ready.headers)
 
 
-def list_names(belongings: Belongings) -> dict[str, str]:
-    """Return everything that an attempt may name, by the name of its slot."""
-    cursors = {f"{CURSOR}{path}": cursor for path, cursor in belongings.cursors.items()}
-    return {**belongings.ids, **cursors, WORD: belongings.word, IDEMPOTENCY_KEY: belongings.idempotency_key}
+async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "") -> Results:
+    """Make the attempts of one relation at every tool, or those whose kind contains `only`.
+
+    The other side has used the tools before: what a function keeps from call to call is the other's.
+    """
+    results, functions = Results(), dict[int, Functions]()
+
+    async def use_tools(deployment: Deployment, theirs: Belongings) -> None:
+        serving = functions[id(deployment)] = Functions(deployment=deployment)
+        calls = [("api_call", {"method": "GET", "url": "https://api.github.com/1", "credential": theirs.ids["credential"]})]
+        calls += [("save_preference", {"kind": "taste", "preference": theirs.word}), ("find_tools", {"query": theirs.word})]
+        execution = await start(deployment, theirs)
+        model = TurnsModel(turns=[calls], ending=f"Done, {theirs.word}.", clock=deployment.stage.clock)
+        await serving.finish(theirs.caller, execution, model)
+
+    async with prepare(relation, seed, settle=use_tools) as trial:
+        for ending in ENDINGS:
+            calls = [call for call in list_calls() if only in call.kind] if ending == ENDINGS[0] else []
+            saying = Attempt(kind="a text that another's scanner would redact", method="SAY", path=ending)
+            answers = [await _call_tools(place, functions, [*calls, saying]) for place in trial.places]
+            for attempt, *three in zip([*calls, saying], *answers, strict=True):
+                results.add(relation, attempt, trial.judge(attempt, three))
+        for attempt in list_tickets():
+            asked = [await ask_for_ticket(_get_functions(place, functions), place.fill(attempt)) for place in trial.places]
+            results.add(relation, attempt, trial.judge(attempt, asked))
+    return results
 
 
-def list_marks(belongings: Belongings) -> list[str]:
-    """Return the words by which something of a side is known."""
-    return [belongings.word, belongings.word.upper(), *belongings.ids.values()]
+async def _call_tools(place: Place, functions: dict[int, Functions], attempts: Sequence[Attempt]) -> list[Answer]:
+    *calls, saying = map(place.fill, attempts)
+    return await run_calls(place.deployment, _get_functions(place, functions), place.mine, calls, saying.path)
 
 
-def draw_ghosts(names: Mapping[str, str], seed: int) -> dict[str, str]:
-    """Return, for everything that an attempt may name, another of the same form that nobody has."""
-    draw = random.Random(seed)
-    return {kind: draw_ghost(name, draw) for kind, name in names.items()}
+def _get_functions(place: Place, functions: dict[int, Functions]) -> Functions:
+    """Return the functions of a deployment; nobody has used those of the one where the attacker is alone."""
+    return functions.setdefault(id(place.deployment), Functions(deployment=place.deployment))

@@ -6,11 +6,12 @@ something of the other through.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -47,9 +48,10 @@ class SidedDraws:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks: a side, the workspace that its requests act in, and their headers."""
+    """Who asks: a side, whose it is, the workspace that its requests act in, and their headers."""
 
     side: str
+    owner: str
     workspace: str
     headers: Mapping[str, str] = field(repr=False)
 
@@ -76,11 +78,21 @@ class Deployment:
     client: httpx.AsyncClient
     draws: SidedDraws
 
+    def replace(self, **ports: Any) -> None:
+        """Put other ports in the place of the API's."""
+        self.app.state.deps = dataclasses.replace(self.app.state.deps, **ports)
+
     def add_owner(self, side: str, name: str) -> Caller:
         """Store an owner, and return who asks with the owner's own key."""
         self.draws.side = side
+        with self.drawing():
+            return Caller(side=side, owner=name, workspace=derive_default_workspace(name), headers=self.stage.owner(name))
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Have the product draw what is random from the side whose turn it is."""
         with patch("secrets.token_bytes", self.draws.draw):
-            return Caller(side=side, workspace=derive_default_workspace(name), headers=self.stage.owner(name))
+            yield
 
     def set_time(self, seconds: float) -> None:
         """Turn the clock to so many seconds after the deployment began."""
@@ -92,7 +104,7 @@ class Deployment:
         """Send a request, and return its answer."""
         self.stage.clock.turn(BETWEEN_S)
         self.draws.side = caller.side
-        with patch("secrets.token_bytes", self.draws.draw):
+        with self.drawing():
             answer = await self.client.request(method, path, json=body, headers={**caller.headers, **(headers or {})})
         return Answer(status=answer.status_code, headers=tuple(answer.headers.raw), body=answer.content)
 

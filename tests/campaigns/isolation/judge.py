@@ -16,14 +16,14 @@ SHOWN_MAX = 300
 class Answers:
     """The answers to one attempt: where the other is `there`, where the attacker is `alone`, and to an id that was `guessed`.
 
-    `request_text` is the request as it was sent the first time; `ghosts` are the ids that nobody has, each with the one whose
-    place it takes.
+    `guessed` is None where the request names nothing. `request_text` is the request as it was sent the first time; `ghosts` are
+    the ids that nobody has, each with the one whose place it takes.
     """
 
     request_text: str
     there: Answer
     alone: Answer
-    guessed: Answer
+    guessed: Answer | None
     ghosts: Mapping[str, str]
 
 
@@ -35,7 +35,7 @@ def find_told(answers: Answers, marks: Iterable[str]) -> Iterator[str]:
     there = answers.there
     if there != answers.alone:
         yield f"it tells that the thing is there: {_describe(there)}; in a deployment without it {_describe(answers.alone)}"
-    if there != (guessed := _put_in_place(answers.guessed, answers.ghosts)):
+    if answers.guessed is not None and there != (guessed := _put_in_place(answers.guessed, answers.ghosts)):
         yield f"it is not answered as an id that nobody has: {_describe(there)}; that one {_describe(guessed)}"
     for mark in marks:
         if mark not in answers.request_text and mark.encode() in _join(there) and mark.encode() not in _join(answers.alone):
@@ -64,10 +64,14 @@ def _describe(answer: Answer) -> str:
 Rows = dict[tuple[str, str], str]
 
 
+VERSIONED = frozenset({"user_documents"})
+"""Stores whose rows end with a version that nobody is shown, which the double counts over all rows."""
+
+
 def copy_rows(memory: Memory) -> Rows:
     """Return all that the stores hold, by store and name, as text."""
     return {
-        (store.name, repr(name)): repr(document)
+        (store.name, repr(name)): repr(document[0] if store.name in VERSIONED else document)
         for store in dataclasses.fields(memory)
         for name, document in _list_documents(getattr(memory, store.name))
     }
@@ -99,8 +103,8 @@ class Boundary:
     def find_crossed(self, there: Rows, alone: Rows) -> Iterator[str]:
         """Yield what of the other's was changed or deleted, and what of the attacker's depends on the other."""
         for row in self.theirs.keys() | there.keys() | alone.keys():
-            if row in self.shared:
-                continue
+            if row in self.shared or (row in self.theirs and row in alone):
+                continue  # both sides have a part in it, as in an owner's balance
             expected = self.theirs.get(row, alone.get(row))
             if there.get(row) != expected:
                 store, name = row

@@ -52,8 +52,8 @@ async def _add_workspace(deployment: Deployment, caller: Caller) -> Caller:
 
 
 def allow_workspaces(attempt: Attempt) -> bool:
-    """Allow the owner's own key to name, list and change every workspace of the owner's."""
-    return attempt.path.startswith("/v1/workspaces") or "workspace" in attempt.aims
+    """Allow the owner's own key to name, list and change every workspace of the owner's, and to see the jobs of all."""
+    return attempt.path.startswith(("/v1/workspaces", "/v1/jobs")) or "workspace" in attempt.aims
 
 
 RELATIONS = (
