@@ -58,7 +58,13 @@ class Attempt:
         return replace(self, path=fill(self.path), query=fill(self.query), headers=fill(self.headers), body=fill(self.body))
 
     @property
+    def uses(self) -> frozenset[str]:
+        """The kinds of the attacker's own things in it."""
+        return frozenset(kind for is_own, kind, _ in SLOT.findall(str(self)) if is_own)
+
+    @property
     def aims(self) -> frozenset[str]:
+        """The kinds of the other's things in it."""
         return frozenset(kind for is_own, kind, _ in SLOT.findall(str(self)) if not is_own)
 
 

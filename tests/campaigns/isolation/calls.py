@@ -105,9 +105,9 @@ async def run_calls(
         execution = await start(deployment, mine)
         model = TurnsModel(turns=turns, ending=ending, clock=deployment.stage.clock)
         await functions.finish(mine.caller, execution, model)
-        shown = await deployment.ask(mine.caller, "GET", f"/v1/executions/{execution}/calls?limit=100")
+        listed = await deployment.ask(mine.caller, "GET", f"/v1/executions/{execution}/calls?limit=100")
         record = await deployment.ask(mine.caller, "GET", f"/v1/executions/{execution}")
-        rows = {row["id"]: row for row in shown["calls"]}
+        rows = {row["id"]: row for row in listed["calls"]}
         for index in range(len(here)):
             row = rows.get(f"toolu_{index // CALLS_A_TURN}_{index % CALLS_A_TURN}", record["error"])
             answers.append(build_answer(row))

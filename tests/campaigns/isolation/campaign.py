@@ -84,8 +84,8 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
             for attempt, *three in zip([*calls, saying], *answers, strict=True):
                 results.add(relation, attempt, trial.judge(attempt, three))
         for attempt in list_tickets():
-            asked = [await ask_for_ticket(_get_functions(place, functions), place.fill(attempt)) for place in trial.places]
-            results.add(relation, attempt, trial.judge(attempt, asked))
+            outcomes = [await ask_for_ticket(_get_functions(place, functions), place.fill(attempt)) for place in trial.places]
+            results.add(relation, attempt, trial.judge(attempt, outcomes))
     return results
 
 

@@ -151,7 +151,7 @@ class Functions:
         )
 
     async def execute(self, tool: str, call_request: CallRequest) -> Ticket:
-        """Execute a call, whoever asks for it."""
+        """Execute a call, of anybody who asks for it."""
         function = find_tool(tool).function
         try:
             with self._serving():

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ferryman.stack.admin import Admin
+from tests.campaigns.tenants.attack import attack
 from tests.campaigns.tenants.greed import BAR, compare
 from tests.campaigns.tenants.tenants import Tenant, create_tenant, find_crossed, prepare, run_executions
 from tests.campaigns.tenants.upstream import HOSTS, Upstream, serve_upstream
@@ -40,7 +41,7 @@ def main() -> int:
         (folder / name).mkdir()
     os.environ |= {canary.RUN: str(folder), "FERRYMAN_LOG_LEVEL": "DEBUG"}
     with start_stack(folder / "tmp" / "data") as stack:
-        executions, owners, wrong = asyncio.run(_soak(stack, options.owners, options.minutes * 60))
+        executions, owners, attempts, wrong = asyncio.run(_soak(stack, options.owners, options.minutes * 60))
     slow = 0
     if options.windows:
         # one of its own, which says as much as one does that is measured
@@ -53,26 +54,29 @@ def main() -> int:
         print(f"  {line}")
     if not wrong and not findings:
         shutil.rmtree(folder)
-    print(f"{executions} executions of {owners} owners, {len(wrong) - slow + len(findings)} crossed")
-    return 1 if wrong or findings or not executions else 0
+    crossed = len(wrong) - slow + len(findings)
+    print(f"{executions} executions of {owners} owners, {attempts} attempts at what is another's, {crossed} crossed")
+    return 1 if wrong or findings or not executions or not attempts else 0
 
 
-async def _soak(stack: Mapping[str, Any], owners: int, seconds: float) -> tuple[int, int, list[str]]:
-    """Return how many executions of how many owners there were, and what crossed."""
-    ends, executions, known, wrong = time.monotonic() + seconds, 0, 0, list[str]()
+async def _soak(stack: Mapping[str, Any], owners: int, seconds: float) -> tuple[int, int, int, list[str]]:
+    """Return how many executions of how many owners there were, how many attempts at what is another's, and what crossed."""
+    ends, executions, known, attempts, wrong = time.monotonic() + seconds, 0, 0, 0, list[str]()
     async with Admin.from_note(stack) as admin, serve_upstream(Path(stack["data"])) as upstream:
         for host in HOSTS:
             await admin.map_host(host, upstream.port)
         while time.monotonic() < ends and not wrong:
             tenants = [create_tenant(await create_client(stack), known + number) for number in range(owners)]
-            wrong += await _round(tenants, stack, admin, upstream)
+            judged, crossed = await _round(tenants, stack, admin, upstream, seed=known)
+            attempts, wrong = attempts + judged, wrong + crossed
             executions, known = executions + owners * EXECUTIONS, known + owners
             remaining_s = max(0.0, ends - time.monotonic())
             print(
-                f"{executions} executions of {known} owners, {upstream.connections} connections, {remaining_s:.0f} s left",
+                f"{executions} executions of {known} owners, {attempts} attempts at what is another's, "
+                f"{upstream.connections} connections, {remaining_s:.0f} s left",
                 flush=True,
             )
-    return executions, known, wrong
+    return executions, known, attempts, wrong
 
 
 async def _greed(stack: Mapping[str, Any], **options: Any) -> list[str]:
@@ -86,15 +90,18 @@ async def _greed(stack: Mapping[str, Any], **options: Any) -> list[str]:
     return [last] if comparison.ratio > BAR else []
 
 
-async def _round(tenants: list[Tenant], stack: Mapping[str, Any], admin: Admin, upstream: Upstream) -> list[str]:
+async def _round(
+    tenants: list[Tenant], stack: Mapping[str, Any], admin: Admin, upstream: Upstream, *, seed: int
+) -> tuple[int, list[str]]:
+    """Run executions of all tenants, while each attempts what is another's; return how many attempts, and what crossed."""
     upstream.seen.clear()
     for tenant in tenants:
         await prepare(tenant, admin, upstream)
-    await run_executions(tenants, EXECUTIONS)
-    findings = await find_crossed(tenants, stack, upstream)
+    (judged, crossed), _ = await asyncio.gather(attack(tenants, stack, seed=seed), run_executions(tenants, EXECUTIONS))
+    crossed += await find_crossed(tenants, stack, upstream)
     for tenant in tenants:
         await tenant.client.close()
-    return findings
+    return judged, crossed
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+"""The campaign finds what is let through, and nothing in the API as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ferryman.domain.owners import idempotency
+from ferryman.domain.owners.limit import LimitReachedError
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.egress.scanner_cache import ScannerCache
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.tasks import MemoryTasks
+from ferryman.ports.local_functions import LocalAnswer
+from tests.campaigns.crash.fixtures import LocalFunctions
+from tests.campaigns.isolation import functions
+from tests.campaigns.isolation.attempts import SLOT
+from tests.campaigns.isolation.campaign import run, run_functions
+from tests.campaigns.isolation.deployment import Deployment
+from tests.campaigns.isolation.guesses import SPELLINGS, draw_ghost
+from tests.campaigns.isolation.relations import RELATIONS, Relation
+
+EVERY_RELATION = pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.name)
+
+
+@EVERY_RELATION
+async def test_no_route_gives_or_tells_what_is_another_s(relation: Relation) -> None:
+    results = await run(relation, most=0)  # every place of every route; `make isolation` guesses besides
+    assert results.findings == {}
+    assert results.counts.total() > 80
+
+
+@EVERY_RELATION
+async def test_no_tool_gives_or_tells_what_is_another_s(relation: Relation) -> None:
+    results = await run_functions(relation)
+    assert results.findings == {}
+    assert results.counts.total() > 150
+
+
+class EverybodysTasks(MemoryTasks):
+    """Tasks that belong to whoever asks: to the attacker, here."""
+
+    async def get(self, task: str) -> Task | None:
+        stored = await super().get(task)
+        return stored and replace(stored, owner="bob", workspace=derive_default_workspace("bob"))
+
+
+class TellingTasks(MemoryTasks):
+    """Tasks of which a list is shorter while there is anybody else's."""
+
+    async def list(self, *arguments: Any, **named: Any) -> Any:
+        is_crowded = len({task.owner for task in self._memory.tasks.values()}) > 1
+        return await super().list(*arguments, **{**named, "most": 1 if is_crowded else named["most"]})
+
+
+def share_tasks(deployment: Deployment) -> None:
+    deployment.replace(tasks=EverybodysTasks(deployment.stage.memory))
+
+
+def tell_of_tasks(deployment: Deployment) -> None:
+    deployment.replace(tasks=TellingTasks(deployment.stage.memory))
+
+
+class OnceNamedTasks(MemoryTasks):
+    """Tasks of which no two have a name, whoever has them."""
+
+    async def create(self, task: Task, **named: Any) -> None:
+        if any(known.name == task.name for known in self._memory.tasks.values()):
+            raise LimitReachedError("a task of this name is there")
+        await super().create(task, **named)
+
+
+def name_once(deployment: Deployment) -> None:
+    deployment.replace(tasks=OnceNamedTasks(deployment.stage.memory))
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (share_tasks, "an id in the path"),
+        (tell_of_tasks, "a list, a counter or a limit"),
+        (name_once, "a name that is taken"),
+    ],
+)
+async def test_what_a_route_lets_through_is_found(change: Callable[[Deployment], None], kind: str) -> None:
+    results = await run(RELATIONS[0], most=0, change=change)
+    assert any(f": {kind}: " in attempt for attempt in results.findings)
+
+
+async def test_an_idempotency_key_that_all_owners_share_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idempotency, "derive_id", lambda owner, key, **_: hashlib.sha256(key.encode()).hexdigest())
+    results = await run(RELATIONS[0], most=0)
+    assert any(": an idempotency key: " in attempt for attempt in results.findings)
+
+
+class SharedClusters(MemoryClusters):
+    """Declared tools of which every task has all."""
+
+    async def tools(self, task: str) -> Any:
+        return [tool for name in self._memory.clusters for tool in await super(SharedClusters, self).tools(name)]
+
+
+class SharedScanners(ScannerCache):
+    """A cache that forgets whose scanner it keeps."""
+
+    def find(self, credentials: Any) -> Any:
+        return next((entry.scanner for entry in self._entries.values()), None)
+
+
+class ObeyingFunctions(LocalFunctions):
+    """Local functions that act for the workspace which the arguments name."""
+
+    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
+        named = body["arguments"].get("workspace", "")
+        answer = await super().ask(function, body)
+        return LocalAnswer(f"{answer.content} {named in derive_default_workspace('ann')}", answer.code, answer.changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "shared", "kind"),
+    [
+        ("MemoryClusters", SharedClusters, "a search for tools"),
+        ("ScannerCache", SharedScanners, "a text that another's scanner would redact"),
+        ("LocalFunctions", ObeyingFunctions, "a scope in a tool's arguments"),
+    ],
+)
+async def test_what_a_function_lets_through_is_found(
+    monkeypatch: pytest.MonkeyPatch, name: str, shared: Any, kind: str
+) -> None:
+    monkeypatch.setattr(functions, name, shared)
+    results = await run_functions(RELATIONS[0], only=kind)
+    assert any(f": {kind}: " in attempt for attempt in results.findings)
+
+
+@pytest.mark.parametrize("name", ["task_3e6188109c0d341ebfc560bdfb29a5", "VICTORIA_TOKEN", "victoriacluster", "Ab3_x-Y9" * 6])
+def test_an_id_that_nobody_has_is_of_the_same_form(name: str) -> None:
+    ghost = draw_ghost(name, random.Random(1))
+    assert ghost != name
+    assert [len(ghost), *map(str.isdigit, ghost)].count(None) == 0
+    assert len(ghost) == len(name)
+
+
+def test_every_spelling_is_another() -> None:
+    name = "task_3e6188109c0d341ebfc560bdfb29a5"
+    assert len({spell(name) for spell in SPELLINGS.values()}) == len(SPELLINGS)
+
+
+async def test_the_same_seed_makes_the_same_attempts() -> None:
+    first, again, other = [await run(RELATIONS[0], seed=seed, most=200) for seed in (1, 1, 2)]
+    assert first.attempts == again.attempts != other.attempts
+    assert all(SLOT.search(attempt) or "a list, a counter" in attempt for attempt in first.attempts)
