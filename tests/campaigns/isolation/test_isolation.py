@@ -44,7 +44,7 @@ async def test_no_tool_gives_or_tells_what_is_another_s(relation: Relation) -> N
 
 
 class EverybodysTasks(MemoryTasks):
-    """Tasks that belong to whoever asks: to the attacker, here."""
+    """Tasks that belong to each who asks: to the attacker, here."""
 
     async def get(self, task: str) -> Task | None:
         stored = await super().get(task)
@@ -55,8 +55,8 @@ class TellingTasks(MemoryTasks):
     """Tasks of which a list is shorter while there is anybody else's."""
 
     async def list(self, *arguments: Any, **named: Any) -> Any:
-        is_crowded = len({task.owner for task in self._memory.tasks.values()}) > 1
-        return await super().list(*arguments, **{**named, "most": 1 if is_crowded else named["most"]})
+        more_than_one = len({task.owner for task in self._memory.tasks.values()}) > 1
+        return await super().list(*arguments, **{**named, "most": 1 if more_than_one else named["most"]})
 
 
 def share_tasks(deployment: Deployment) -> None:
@@ -68,7 +68,7 @@ def tell_of_tasks(deployment: Deployment) -> None:
 
 
 class OnceNamedTasks(MemoryTasks):
-    """Tasks of which no two have a name, whoever has them."""
+    """Tasks of which no two of any owner have one name."""
 
     async def create(self, task: Task, **named: Any) -> None:
         if any(known.name == task.name for known in self._memory.tasks.values()):
