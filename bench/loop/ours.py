@@ -35,6 +35,7 @@ from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
@@ -146,6 +147,7 @@ def build_loop(url: str, size: int) -> Loop:
     deps = LoopDependencies(
         **build_stores(clients, Memory()),
         queue=MemoryQueue(),
+        alerts=MemoryAlertQueue(),
         model=AnthropicModel(configured),
         scanner=KeyHolder(),
         registry=ToolRegistry(answer),

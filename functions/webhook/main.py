@@ -1,5 +1,5 @@
-"""The webhook tool as a function of its own."""
+"""The webhook tool as a function of its own, which sends alerts, too."""
 
-from ferryman.serving import tool
+from ferryman.serving import webhook
 
-main = tool.serve("webhook")
+main = webhook.serve("webhook")

@@ -16,7 +16,8 @@ Json = Mapping[str, Any]
 ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
     *("IntegrationResponse", "ToolResponse", "AgentResponse", "CustomTool", "ImportResponse", "PlanResponse", "ModelResponse"),
-    *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "Me", "WorkspaceResponse", "JobResponse"),
+    *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "AlertResponse", "Me"),
+    *("WorkspaceResponse", "JobResponse"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""
 

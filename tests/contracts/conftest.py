@@ -15,6 +15,7 @@ import pytest
 
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.agents import MemoryAgents
+from ferryman.inmemory.alerts import MemoryAlerts
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
@@ -31,6 +32,7 @@ from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
+from ferryman.ports.alerts import Alerts
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
 from ferryman.ports.contexts import Contexts
@@ -85,6 +87,7 @@ class Stores:
     user_documents: UserDocuments
     tokens: TokensPort
     ledger: Ledger
+    alerts: Alerts
     halts: Halts
     queue: Queue
     waiting: Waiting
@@ -146,6 +149,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         user_documents=MemoryUserDocuments(memory),
         tokens=MemoryTokens(memory),
         ledger=MemoryLedger(memory),
+        alerts=MemoryAlerts(memory),
         halts=MemoryHalts(memory),
         queue=queue,
         waiting=waiting,
@@ -170,6 +174,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from emulator.tasks import CloudTasksEmulator
     from ferryman.gcp import documents
     from ferryman.gcp.agents import FirestoreAgents
+    from ferryman.gcp.alerts import FirestoreAlerts
     from ferryman.gcp.api_keys import FirestoreApiKeys
     from ferryman.gcp.audit import FirestoreAuditEntries
     from ferryman.gcp.clients import GoogleClients
@@ -265,6 +270,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
             user_documents=FirestoreUserDocuments(clients),
             tokens=FirestoreTokens(clients),
             ledger=FirestoreLedger(clients),
+            alerts=FirestoreAlerts(clients),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings),
             waiting=waiting,

@@ -265,9 +265,9 @@ async def test_what_does_not_exist_is_not_cancelled(stores: Stores) -> None:
 async def test_an_end_that_knows_of_no_cancel_is_not_stored_over_one(stores: Stores) -> None:
     execution = await open_execution(stores)
     await stores.executions.cancel("exec_1", now=NOW)
-    assert not await stores.executions.finish(execution, DONE, now=NOW)
+    assert await stores.executions.finish(execution, DONE, now=NOW) is None
     assert (await read_execution(stores)).status is Status.RUNNING
-    assert await stores.executions.finish(replace(execution, cancel_requested=True), DONE, now=NOW)
+    assert await stores.executions.finish(replace(execution, cancel_requested=True), DONE, now=NOW) is not None
     assert ((await read_execution(stores)).status, (await read_execution(stores)).cancel_requested) == (DONE.status, True)
 
 

@@ -20,6 +20,7 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.records.event import derive_events
+from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
@@ -78,6 +79,7 @@ class Stage:
     log: RecordingLog = field(default_factory=RecordingLog)
     tracer: Tracer | None = None
     queue: MemoryQueue = field(default_factory=MemoryQueue)
+    alerts: MemoryAlertQueue = field(default_factory=MemoryAlertQueue)
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
     executed: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
@@ -118,6 +120,7 @@ class Stage:
             executions=MemoryExecutions(self.memory),
             halts=MemoryHalts(self.memory),
             queue=self.queue,
+            alerts=self.alerts,
             model=self.model,
             scanner=self,
             registry=ToolRegistry(self._execute),

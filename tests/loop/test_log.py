@@ -156,7 +156,7 @@ async def test_a_fault_while_the_calls_are_withdrawn_is_logged_too(stage: Stage)
 
 async def test_a_record_that_cannot_be_stored_whole_is_logged(stage: Stage) -> None:
     class Narrow(MemoryExecutions):
-        async def finish(self, execution: Any, ending: Any, *, now: Any) -> bool:
+        async def finish(self, execution: Any, ending: Any, *, now: Any) -> Any:
             if execution.tool_calls:
                 raise ValueError
             return await super().finish(execution, ending, now=now)

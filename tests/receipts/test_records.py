@@ -259,9 +259,9 @@ async def test_a_cancel_that_comes_while_the_end_is_signed_is_signed_for() -> No
     kind_ = type(deps.executions)
 
     class Late(kind_):  # type: ignore[misc, valid-type] # a class that is worked out
-        async def finish(self, execution: Any, ending: Any, *, now: Any) -> bool:
+        async def finish(self, execution: Any, ending: Any, *, now: Any) -> Any:
             await self.cancel("e", now=now)
-            return bool(await super().finish(execution, ending, now=now))
+            return await super().finish(execution, ending, now=now)
 
     build_deps = stage.deps
     stage.deps = lambda: replace(build_deps(), executions=Late(stage.memory))  # type: ignore[method-assign] # a cancel in between

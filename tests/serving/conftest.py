@@ -29,6 +29,7 @@ from ferryman.domain.workspaces.person import Person
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.agents import MemoryAgents
+from ferryman.inmemory.alerts import MemoryAlerts
 from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
@@ -140,6 +141,7 @@ class Stage:
             executions=MemoryExecutions(self.memory),
             keyed=MemoryKeyedRequests(self.memory),
             ledger=MemoryLedger(self.memory),
+            alerts=MemoryAlerts(self.memory),
             halts=MemoryHalts(self.memory),
             jobs=MemoryJobs(self.memory),
             job_queue=self.job_queue,

@@ -11,9 +11,11 @@ from ferryman.domain.credits.balance import CreditBalance, CreditPart
 from ferryman.domain.credits.ledger import record_turn
 from ferryman.domain.workspaces.names import derive_default_workspace
 from tests.builders import START, build_execution
+from tests.domain.test_alert_message import ALERT
 
 from .conftest import TASK, Stage
 
+HOOK = "https://hooks.example.com/a"
 DEFAULT = derive_default_workspace("ann")
 USED = CreditPart(credits_used=Decimal(30), credits_reserved=Decimal(5))
 
@@ -62,3 +64,36 @@ async def test_a_statement_sums_up_by_task_agent_person_or_workspace(client: htt
 async def test_a_grouping_that_there_is_not_is_refused_by_name(client: httpx.AsyncClient) -> None:
     answer = await client.get("/v1/ledger", params={"by": "moon"})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "by")
+
+
+async def test_the_alerts_of_the_workspace_are_listed_and_those_of_the_plan_apart(
+    client: httpx.AsyncClient, stage: Stage
+) -> None:
+    for name, workspace in (("alert_1", DEFAULT), ("alert_2", "ws_other"), ("alert_3", "")):
+        stage.memory.alerts[name] = replace(ALERT, id=name, owner="ann", workspace=workspace)
+    here = (await client.get("/v1/alerts")).json()["alerts"]
+    assert [(alert["alert_id"], alert["percent"], alert["state"]) for alert in here] == [("alert_1", 80, "pending")]
+    plan = (await client.get("/v1/alerts", params={"of": "plan"})).json()["alerts"]
+    assert [alert["alert_id"] for alert in plan] == ["alert_3"]
+    assert (await client.get("/v1/alerts", headers=stage.owner("bob"))).json()["alerts"] == []
+
+
+async def test_the_secret_of_alerts_is_told_once_where_their_address_is_set(client: httpx.AsyncClient, stage: Stage) -> None:
+    created = (await client.post("/v1/workspaces", json={"name": "Kitchen", "alert_url": HOOK})).json()
+    workspace = f"/v1/workspaces/{created['workspace_id']}"
+    first = created["alert_secret"]
+    assert first.startswith("whsec_")
+    assert (await client.get(workspace)).json()["alert_secret"] is None
+    assert (await client.patch(workspace, json={"name": "Galley"})).json()["alert_secret"] is None
+    again = (await client.patch(workspace, json={"alert_url": HOOK})).json()["alert_secret"]
+    assert again not in (first, None)
+    sealed = stage.memory.credentials[created["workspace_id"]]["ALERT_SECRET"]
+    assert again.encode() not in sealed.ciphertext
+    assert (sealed.label.task, sealed.label.hosts) == (created["workspace_id"], ("hooks.example.com",))
+
+
+async def test_without_an_address_there_is_no_secret(client: httpx.AsyncClient, stage: Stage) -> None:
+    created = (await client.post("/v1/workspaces", json={"name": "Kitchen", "alert_url": HOOK})).json()
+    changed = (await client.patch(f"/v1/workspaces/{created['workspace_id']}", json={"alert_url": None})).json()
+    assert (changed["alert_url"], changed["alert_secret"]) == (None, None)
+    assert stage.memory.credentials[created["workspace_id"]] == {}

@@ -27,6 +27,7 @@ COMMANDS = {
     "export": ("replay", "Write an execution's record to a file that replays elsewhere."),
     "cancel": ("executions", "Cancel an execution."),
     "budget": ("budgets", "Show what is used and reserved of each cap this month."),
+    "alerts": ("budgets", "List the alerts of caps that were reached, and whether they were sent."),
     "ledger": ("budgets", "Show a month's credits by task, agent, person or workspace."),
     "halt": ("halts", "Stop everything of yours, also what is under way; --all-owners: those of all owners."),
     "resume": ("halts", "Let executions start again after a halt."),

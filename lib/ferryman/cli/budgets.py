@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.client import PAGE_MAX
 from ferryman.domain.credits.statement import Grouping
 
 BAR_CHARACTERS = 20
@@ -44,6 +45,33 @@ def draw_bar(used: str, reserved: str, limit: str) -> str:
     ends = (Decimal(used), Decimal(used) + Decimal(reserved))
     first, second = (min(BAR_CHARACTERS, int(BAR_CHARACTERS * end / whole)) if whole else BAR_CHARACTERS for end in ends)
     return "#" * first + "+" * (second - first) + "." * (BAR_CHARACTERS - second)
+
+
+@click.command()
+@click.option("--of", type=click.Choice(["workspace", "plan"]), default="workspace", show_default=True, help="Whose caps.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many, at most.")
+@api_command
+async def alerts(session: ApiSession, of: str, limit: int) -> None:
+    """List the alerts of caps of which 50, 80 or 100 percent are used, or which refused an execution; the newest first.
+
+    They are sent to the workspace's alert_url, signed with the secret that is told when it is set.
+    """
+    listed: list[Mapping[str, Any]] = []
+    async for alert in session.client.iterate_alerts(of=of, limit=min(limit, PAGE_MAX)):
+        listed.append(alert)
+        if len(listed) == limit:
+            break
+    session.screen.print_json(listed)
+    rows = [{**alert, "cap": f"{alert['percent']}% of {alert['limit']}", "sent": describe_sending(alert)} for alert in listed]
+    columns = ("created_at", "kind", "id", "cap", "credits_used", "credits_reserved", "refused", "sent")
+    session.screen.print_table(rows, *columns, empty="There are no alerts.")
+
+
+def describe_sending(alert: Mapping[str, Any]) -> str:
+    """Return what became of sending an alert, in a few words."""
+    outcome = alert["reason"] or ("" if alert["status"] is None else f"HTTP {alert['status']}")
+    attempts = f"after {alert['attempts']} attempts" if alert["attempts"] > 1 else ""
+    return " ".join(filter(None, (alert["state"], attempts, outcome and f"({outcome})")))
 
 
 @click.command()

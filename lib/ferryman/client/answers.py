@@ -18,6 +18,27 @@ class AgentJson(TypedDict):
     allowed_tools: list[str]
 
 
+class AlertJson(TypedDict):
+    """A cap of which 50, 80 or 100 percent are used, or which has refused an execution."""
+
+    alert_id: str
+    kind: Literal["owner", "workspace", "agent", "person", "task", "conversation"]
+    id: str
+    month: str
+    percent: int
+    limit: str
+    credits_used: str
+    credits_reserved: str
+    refused: bool
+    execution_id: str
+    created_at: str
+    state: Literal["pending", "delivered", "failed", "unaddressed"]
+    attempts: int
+    status: int | None
+    reason: str
+    settled_at: str | None
+
+
 class BudgetListJson(TypedDict):
     """The budgets of `month` (UTC), the outermost first."""
 
@@ -492,6 +513,7 @@ class WorkspaceJson(TypedDict):
     allowed_tools: list[str]
     max_credits_month: str | None
     alert_url: str | None
+    alert_secret: str | None
     retention_days: int | None
     created_at: str
     updated_at: str

@@ -50,6 +50,8 @@ class AsyncMethods:
     set_halt = async_method(account.set_halt)
     get_ledger = async_method(account.get_ledger)
     get_budget = async_method(account.get_budget)
+    list_alerts = async_method(account.list_alerts)
+    iterate_alerts = async_pager(account.list_alerts)
     get_me = async_method(account.get_me)
     create_workspace = async_method(workspaces.create_workspace)
     list_workspaces = async_method(workspaces.list_workspaces)

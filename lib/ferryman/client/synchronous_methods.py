@@ -50,6 +50,8 @@ class Methods:
     set_halt = method(account.set_halt)
     get_ledger = method(account.get_ledger)
     get_budget = method(account.get_budget)
+    list_alerts = method(account.list_alerts)
+    iterate_alerts = pager(account.list_alerts)
     get_me = method(account.get_me)
     create_workspace = method(workspaces.create_workspace)
     list_workspaces = method(workspaces.list_workspaces)

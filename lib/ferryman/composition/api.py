@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ferryman.domain.credentials.integration import Integration
     from ferryman.domain.owners.plan import Plan
     from ferryman.domain.tools.tool import Tool
+    from ferryman.ports.alerts import Alerts
     from ferryman.ports.archives import Archives
     from ferryman.ports.clock import Clock, Ids
     from ferryman.ports.clusters import Clusters, DocumentFetcher
@@ -81,6 +82,7 @@ class ApiDependencies:
     executions: Executions
     keyed: KeyedRequests
     ledger: Ledger
+    alerts: Alerts
     halts: Halts
     jobs: Jobs
     job_queue: JobQueue
@@ -131,6 +133,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     """Return the API's dependencies on Google Cloud. Raise `MisconfiguredError` when the settings do not describe one."""
     from ferryman.billing.plans import load_plans
     from ferryman.gcp.agents import FirestoreAgents
+    from ferryman.gcp.alerts import FirestoreAlerts
     from ferryman.gcp.api_keys import FirestoreApiKeys
     from ferryman.gcp.archives import FirestoreArchives
     from ferryman.gcp.audit import FirestoreAuditEntries
@@ -187,6 +190,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         executions=FirestoreExecutions(firestore, Retention.from_settings(settings), plans),
         keyed=FirestoreKeyedRequests(firestore),
         ledger=FirestoreLedger(firestore),
+        alerts=FirestoreAlerts(firestore),
         halts=FirestoreHalts(firestore),
         jobs=FirestoreJobs(firestore),
         job_queue=CloudTasksJobs(tasks, settings, tracer.traceparent),

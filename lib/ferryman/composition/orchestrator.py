@@ -7,9 +7,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ferryman import catalog
+from ferryman.alerts.dispatch import AlertDependencies
 from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import FINDING
+from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
@@ -24,8 +26,8 @@ from ferryman.gcp.job_work import FirestoreJobWork
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
-from ferryman.gcp.remote import RemoteTools
+from ferryman.gcp.queue import CloudTasksAlerts, CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
+from ferryman.gcp.remote import RemoteAlertSender, RemoteTools
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.secret_manager import SecretManagerClient
@@ -55,7 +57,8 @@ class OrchestratorFunction:
         self.clients, self.model = clients, AnthropicModel(settings)
         tracer = OtelTracer(JsonLog(), settings)
         token = MetadataIdentity(wire, settings).token
-        remote = RemoteTools(FunctionClient(wire, settings.function_urls, token, tracer.traceparent))
+        functions = FunctionClient(wire, settings.function_urls, token, tracer.traceparent)
+        remote = RemoteTools(functions)
         prices, plans = Prices.from_settings(settings), load_plans(settings.plans)
         public = PublicKey.parse(settings.sealing_public_key)
 
@@ -83,6 +86,7 @@ class OrchestratorFunction:
             executions=executions,
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
+            alerts=CloudTasksAlerts(clients, settings, tracer.traceparent),
             model=self.model,
             scanner=remote,
             registry=ToolRegistry(remote.run, kinds),
@@ -110,6 +114,13 @@ class OrchestratorFunction:
             tracer=tracer,
             lease=timedelta(seconds=settings.lease_s),
             slice=min(SLICE, timedelta(seconds=settings.slice_s)),
+        )
+        self.alerts = AlertDependencies(
+            alerts=FirestoreAlerts(clients),
+            queue=self.loop.alerts,
+            sender=RemoteAlertSender(functions),
+            clock=clock,
+            tracer=tracer,
         )
         self.schedules = ScheduleDependencies(
             schedules=FirestoreSchedules(clients, plans),

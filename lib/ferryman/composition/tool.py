@@ -31,7 +31,7 @@ class ToolFunction:
         firestore = FirestoreClient(settings)
         tracer, integrations = OtelTracer(JsonLog(), settings), catalog.load(settings.integrations)
         gate = build_gate(settings, tracer)
-        self.firestore = firestore
+        self.firestore, self.gate = firestore, gate
         self.secrets = SecretManagerClient(settings)
         opened = build_opened_cache(settings.keys_ttl_s)
         self.vault = Vault(SecretManagerKeys(self.secrets, settings), life_s=settings.keys_ttl_s, rotated=opened.clear)

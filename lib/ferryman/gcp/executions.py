@@ -11,8 +11,10 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.copies import replace
+from ferryman.domain.credits.alert import Alert, find_alerts, select_pending
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
 from ferryman.domain.executions.halt import DISABLED
@@ -23,6 +25,7 @@ from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import checked_executions, documents, keyed, occupancy, turns
+from ferryman.gcp.alerts import create_alerts, read_new, store_refusal
 from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
@@ -130,10 +133,8 @@ class FirestoreExecutions(FirestoreRequests):
         plan = occupancy.find_plan(snapshots[owner_at.path], self._plans)
         return occupancy.read_occupancy(snapshots[occupancy_at.path]), plan
 
-    @in_transaction
     async def open(
         self,
-        transaction: Transaction,
         execution: Execution,
         opening: ExecutionSetup,
         *,
@@ -141,14 +142,34 @@ class FirestoreExecutions(FirestoreRequests):
         receipts: tuple[Receipt, ...] = (),
         now: datetime,
     ) -> None:
+        refused = await self._open(execution, opening, entry, receipts, now)
+        if refused is not None:
+            raise refused
+
+    @in_transaction
+    async def _open(
+        self,
+        transaction: Transaction,
+        execution: Execution,
+        opening: ExecutionSetup,
+        entry: LedgerEntry,
+        receipts: tuple[Receipt, ...],
+        now: datetime,
+    ) -> InsufficientCreditsError | None:
+        """Do as `open` does, but return the error: the alert of a refusal is committed."""
         places, reserve = self._places, opening.max_credits
         expiry = self._retention.expire_below(execution, now)
         rules.check_fence(await self._read(transaction, execution.id), execution, now)
-        balance = reserve_credits(await self._read_balance(transaction, execution, now), execution, reserve)
+        before = await self._read_balance(transaction, execution, now)
+        try:
+            balance = reserve_credits(before, execution, reserve)
+        except InsufficientCreditsError as error:
+            return await store_refusal(self._client, transaction, error, execution, before, now=now)
         transaction.set(places.locate_balance(balance.id), documents.write(balance))
         self._create_entry(transaction, entry)
         self._update(transaction, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
         self._create(transaction, turns.place_step(places, execution.id, 0, opening, receipts, expiry))
+        return None
 
     async def check(self, execution: Execution, *, now: datetime) -> Execution:
         checked = await checked_executions.read_checked(self._client, self._places, execution, now=now)
@@ -263,22 +284,31 @@ class FirestoreExecutions(FirestoreRequests):
         return after
 
     @in_transaction
-    async def finish(self, transaction: Transaction, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
+    async def finish(
+        self, transaction: Transaction, execution: Execution, ending: ExecutionEnding, *, now: datetime
+    ) -> Sequence[str] | None:
         current = await self._read(transaction, execution.id)
         rules.check_fence(current, execution, now)
         if current.cancel_requested and not execution.cancel_requested:
-            return False
+            return None
+        alerts: list[Alert] = []
         if ending.entry is not None:
             balance = await self._read_balance(transaction, execution, now)
             settled = settle_credits(balance, current, reserved=current.credits_reserved, used=execution.credits_used)
+            alerts, _ = await read_new(self._client, transaction, find_alerts(balance, settled, current, now=now))
             transaction.set(self._places.locate_balance(balance.id), documents.write(settled))
             self._create_entry(transaction, ending.entry)
+            create_alerts(transaction, self._places, alerts)
         ended = ending.apply(execution, now=now)
         self._update(transaction, ended, rules.ENDING_FIELDS, self._retention.expire(current.retention_days, now))
         occupancy.free_slot(transaction, self._places, execution)
         expiry = self._retention.expire_below(execution, now)
         self._create(transaction, turns.place_receipts(self._places, ending.receipts, expiry))
-        return True
+        return select_pending(alerts)
+
+    async def list_unsent_alerts(self, execution: str) -> Sequence[str]:
+        query = filter_by(self._client.collection("alerts"), ("execution", "==", execution))
+        return select_pending(await documents.read_all(Alert, query))
 
     @in_transaction
     async def cancel(self, transaction: Transaction, execution: str, *, now: datetime) -> Execution | None:

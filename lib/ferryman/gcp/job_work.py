@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from ferryman.domain.credits.alert_message import SECRET_NAME
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
@@ -128,6 +129,7 @@ class FirestoreJobWork(FirestoreStore):
         after = rules.finish_job(rules.check_job(stored, job, now), receipt, now)
         if job.kind is JobKind.DELETE_WORKSPACE:
             transaction.delete(self._places.locate_workspace(job.subject))
+            transaction.delete(self._places.locate_credential(job.subject, SECRET_NAME))
         transaction.set(job_at, documents.write(after))
 
     async def _check(self, transaction: Transaction, job: Job, now: datetime, lease: timedelta) -> Job:

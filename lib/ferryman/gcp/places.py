@@ -71,6 +71,9 @@ class Places:
     def locate_balance(self, balance: str) -> AsyncDocumentReference:
         return self.client.document("purses", balance)
 
+    def locate_alert(self, alert: str) -> AsyncDocumentReference:
+        return self.client.document("alerts", alert)
+
     def locate_occupancy(self, owner: str) -> AsyncDocumentReference:
         return self.client.document("occupancy", owner)
 

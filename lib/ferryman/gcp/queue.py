@@ -81,6 +81,16 @@ class CloudTasksJobs(_CloudTasksStore):
 
 
 @translate_errors
+class CloudTasksAlerts(_CloudTasksStore):
+    """`ports.AlertQueue`: one named task per alert and attempt."""
+
+    async def enqueue(self, alert: str, *, attempt: int = 0, after: timedelta = NOW, wake_up: str = "") -> None:
+        name = f"{alert}-{attempt}" + (f"-{wake_up}" if wake_up else "")
+        due = datetime.now(UTC) + after if after > NOW else None
+        await self._create(self._settings.queue, name, {"alert": alert}, path="/alert", due=due)
+
+
+@translate_errors
 class CloudTasksTimers(_CloudTasksStore):
     """`ports.Timers`: one named task per time or hop, and one per window of the sweep."""
 

@@ -25,6 +25,10 @@ RESEALING_FUNCTION = "api_call"
 """The key holder that seals credentials again, to another version of the key."""
 
 
+ALERTING_FUNCTION = "webhook"
+"""The key holder that sends alerts."""
+
+
 class RemoteTools:
     """`ports.ReplyScanner`, and the handler of tools: POST with an identity token to the function of the tool."""
 
@@ -65,6 +69,18 @@ class RemoteTools:
         if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
             raise RejectedError(str(answer.json()["detail"]))
         return answer.json()
+
+
+class RemoteAlertSender:
+    """`ports.AlertSender`: POST to the key holder's route."""
+
+    def __init__(self, functions: FunctionClient) -> None:
+        self._functions = functions
+
+    async def send(self, alert: str) -> int | None:
+        answer = await self._functions.post(ALERTING_FUNCTION, "/alert", {"alert": alert})
+        attempts = answer.json()["attempts"]
+        return None if attempts is None else int(attempts)
 
 
 class RemoteResealer:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from ferryman.domain.credentials.credential import SealedCredential
+from ferryman.domain.credits.alert_message import SECRET_NAME
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.stale import StaleError
@@ -40,13 +42,25 @@ class FirestoreWorkspaces(FirestoreStore):
         return order_workspaces(owner, await documents.read_all(Workspace, query))
 
     async def create(
-        self, workspace: Workspace, *, most: int = WORKSPACES_PER_OWNER_MAX, done: Completion | None = None
+        self,
+        workspace: Workspace,
+        *,
+        most: int = WORKSPACES_PER_OWNER_MAX,
+        done: Completion | None = None,
+        secret: SealedCredential | None = None,
     ) -> None:
         reference = self._places.locate_workspace(workspace.id)
-        await documents.confirm_created(self._create(workspace, most, done), reference, workspace)
+        await documents.confirm_created(self._create(workspace, most, done, secret), reference, workspace)
 
     @in_transaction
-    async def _create(self, transaction: Transaction, workspace: Workspace, most: int, done: Completion | None) -> None:
+    async def _create(
+        self,
+        transaction: Transaction,
+        workspace: Workspace,
+        most: int,
+        done: Completion | None,
+        secret: SealedCredential | None,
+    ) -> None:
         answered = await keyed.read_completion(transaction, self._places, done)
         query = filter_by(self._client.collection("workspaces"), ("owner", "==", workspace.owner))
         stored = await documents.read_all(Workspace, query, transaction)
@@ -54,10 +68,19 @@ class FirestoreWorkspaces(FirestoreStore):
             return  # an earlier attempt was committed, and its answer lost
         check_limit(len(order_workspaces(workspace.owner, stored)), most, of="workspaces")
         transaction.create(self._places.locate_workspace(workspace.id), documents.write(workspace))
+        self._store_secret(transaction, secret)
         keyed.store_completion(transaction, self._places, answered)
 
     @in_transaction
-    async def update(self, transaction: Transaction, workspace: Workspace, fields: Collection[str], *, since: datetime) -> bool:
+    async def update(
+        self,
+        transaction: Transaction,
+        workspace: Workspace,
+        fields: Collection[str],
+        *,
+        since: datetime,
+        secret: SealedCredential | None = None,
+    ) -> bool:
         reference = self._places.locate_workspace(workspace.id)
         stored = documents.read_or_none(Workspace, await reference.get(transaction=transaction))
         if stored is None and not workspace.is_default:
@@ -67,4 +90,11 @@ class FirestoreWorkspaces(FirestoreStore):
         before = stored or build_default_workspace(workspace.owner)
         changes = {name: getattr(workspace, name) for name in (*fields, "updated_at")}
         transaction.set(reference, documents.write(replace(before, **changes)))
+        if "alert_url" in fields and workspace.alert_url is None:
+            transaction.delete(self._places.locate_credential(workspace.id, SECRET_NAME))
+        self._store_secret(transaction, secret)
         return True
+
+    def _store_secret(self, transaction: Transaction, secret: SealedCredential | None) -> None:
+        if secret is not None:
+            transaction.set(self._places.locate_credential(secret.label.task, secret.label.name), documents.write(secret))

@@ -8,8 +8,10 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.copies import replace
+from ferryman.domain.credits.alert import Alert, build_refusal_alert, find_alerts, select_pending
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Lease, Step
 from ferryman.domain.executions.halt import DISABLED
@@ -84,7 +86,13 @@ class MemoryExecutions(MemoryRequests):
     ) -> None:
         current, _ = self._check_fence(execution, now)
         reserve = opening.max_credits
-        balance = reserve_credits(self._read_balance(execution, now), execution, reserve)
+        before = self._read_balance(execution, now)
+        try:
+            balance = reserve_credits(before, execution, reserve)
+        except InsufficientCreditsError as error:
+            alert = build_refusal_alert(error.shortage, execution, before, now=now)
+            stored = self._memory.alerts.setdefault(alert.id, alert)
+            raise InsufficientCreditsError(error.shortage, alert=next(iter(select_pending([stored])), "")) from None
         self._memory.balances[balance.id] = balance
         self._memory.entries[entry.id] = entry
         self._add_receipts(execution.id, receipts)
@@ -157,19 +165,26 @@ class MemoryExecutions(MemoryRequests):
         self._suspend(execution, now)
         return following
 
-    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
+    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
         current, _ = self._check_fence(execution, now)
         if current.cancel_requested and not execution.cancel_requested:
-            return False
+            return None
+        alerts: list[Alert] = []
         self._add_receipts(execution.id, ending.receipts)
         if ending.entry is not None:
             self._memory.entries[ending.entry.id] = ending.entry
             balance = self._read_balance(execution, now)
             settled = settle_credits(balance, current, reserved=current.credits_reserved, used=execution.credits_used)
+            crossed = find_alerts(balance, settled, current, now=now)
+            alerts = [alert for alert in crossed if alert.id not in self._memory.alerts]
+            self._memory.alerts.update((alert.id, alert) for alert in alerts)
             self._memory.balances[balance.id] = settled
         self._free_slot(execution)
         self._update(current, ending.apply(execution, now=now), rules.ENDING_FIELDS)
-        return True
+        return select_pending(alerts)
+
+    async def list_unsent_alerts(self, execution: str) -> Sequence[str]:
+        return select_pending([alert for alert in self._memory.alerts.values() if alert.execution == execution])
 
     async def cancel(self, execution: str, *, now: datetime) -> Execution | None:
         current = self._memory.executions.get(execution)

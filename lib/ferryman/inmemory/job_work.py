@@ -61,6 +61,7 @@ class MemoryJobWork(MemoryStore):
         after = rules.finish_job(check(self._memory, job, now), receipt, now)
         if job.kind is JobKind.DELETE_WORKSPACE:
             self._memory.workspaces.pop(job.subject, None)
+            self._memory.credentials.pop(job.subject, None)
         self._put(after)
 
     def _renew(self, job: Job, now: datetime, lease: timedelta) -> Job:

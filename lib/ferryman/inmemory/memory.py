@@ -14,6 +14,7 @@ from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValues
 from ferryman.domain.credentials.token import TokenSlot
+from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
@@ -69,6 +70,7 @@ class Memory:
     balances: dict[str, CreditBalance] = field(default_factory=dict)
     entries: dict[str, LedgerEntry] = field(default_factory=dict)
     imported_entries: dict[str, tuple[LedgerEntry, ...]] = field(default_factory=dict)
+    alerts: dict[str, Alert] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)
     released: dict[str | None, datetime] = field(default_factory=dict)
     keyed: dict[str, KeyedRequest] = field(default_factory=dict)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.credentials.credential import SealedCredential
+from ferryman.domain.credits.alert_message import SECRET_NAME
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.stale import StaleError
@@ -34,16 +36,24 @@ class MemoryWorkspaces(MemoryStore):
         return order_workspaces(owner, [stored for stored in self._memory.workspaces.values() if stored.owner == owner])
 
     async def create(
-        self, workspace: Workspace, *, most: int = WORKSPACES_PER_OWNER_MAX, done: Completion | None = None
+        self,
+        workspace: Workspace,
+        *,
+        most: int = WORKSPACES_PER_OWNER_MAX,
+        done: Completion | None = None,
+        secret: SealedCredential | None = None,
     ) -> None:
         keyed.check_completion(self._memory, done)
         if workspace.id in self._memory.workspaces:
             return
         check_limit(len(await self.list(workspace.owner)), most, of="workspaces")
         self._memory.workspaces[workspace.id] = workspace
+        self._store_secret(secret)
         keyed.store_completion(self._memory, done)
 
-    async def update(self, workspace: Workspace, fields: Collection[str], *, since: datetime) -> bool:
+    async def update(
+        self, workspace: Workspace, fields: Collection[str], *, since: datetime, secret: SealedCredential | None = None
+    ) -> bool:
         stored = await self.get(workspace.id, owner=workspace.owner)
         if stored is None:
             return False
@@ -51,4 +61,11 @@ class MemoryWorkspaces(MemoryStore):
             raise StaleError("changed by somebody else")
         changes: dict[str, Any] = {name: getattr(workspace, name) for name in (*fields, "updated_at")}
         self._memory.workspaces[workspace.id] = replace(stored, **changes)
+        if "alert_url" in fields and workspace.alert_url is None:
+            self._memory.credentials.get(workspace.id, {}).pop(SECRET_NAME, None)
+        self._store_secret(secret)
         return True
+
+    def _store_secret(self, secret: SealedCredential | None) -> None:
+        if secret is not None:
+            self._memory.credentials.setdefault(secret.label.task, {})[secret.label.name] = secret

@@ -13,6 +13,7 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import Plan
 from ferryman.halting import POLL_INTERVAL, HaltWatch
 from ferryman.limiter import OwnerLimiter
+from ferryman.ports.alerts import AlertQueue
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.contexts import Contexts
@@ -56,6 +57,7 @@ class LoopDependencies:
     executions: Executions
     halts: Halts
     queue: Queue
+    alerts: AlertQueue
     model: Model
     scanner: ReplyScanner
     registry: Registry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ferryman.domain.copies import replace
@@ -74,31 +75,41 @@ async def abort(deps: LoopDependencies, run: Run | None, error: str) -> Executio
 
 
 async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, ending: ExecutionEnding) -> None:
-    """Store the end, with everything charged and the rest of the reservation released."""
+    """Store the end, with everything charged and the rest of the reservation released, and enqueue its alerts."""
     signer = await deps.signing.key()
     now = deps.clock.now()
     final, entry = money.close_account(execution, run, now)
     ending = replace(ending, entry=entry)
     try:
-        await _store(deps, signer, run, final, ending, now)
+        alerts = await _store(deps, signer, run, final, ending, now)
     except (StaleError, UnavailableError):
         raise
     except Exception as fault:  # noqa: BLE001 - a record that cannot be stored whole is stored in short, or it would retry for ever
         deps.log("execution.unrecordable", execution=final.id, kind=type(fault).__name__, severity="ERROR")
         error = "the record of this execution outgrew its document"
         ending = ExecutionEnding(status=Status.FAILED, error=error, entry=entry)
-        await _store(deps, signer, run, replace(final, tool_calls=()), ending, now)
+        alerts = await _store(deps, signer, run, replace(final, tool_calls=()), ending, now)
     deps.log("execution.finished", execution=final.id, status=ending.status.value, credits=str(final.credits_used))
+    await enqueue_alerts(deps, final, alerts)
+
+
+async def enqueue_alerts(deps: LoopDependencies, execution: Execution, alerts: Iterable[str]) -> None:
+    """Have alerts of `execution` sent. A delivery that dies before comes again, and finds which were not."""
+    for alert in alerts:
+        deps.log("budget.alert", execution=execution.id, owner=execution.owner, alert=alert, severity="WARNING")
+        await deps.alerts.enqueue(alert)
 
 
 async def _store(
     deps: LoopDependencies, signer: Signer, run: Run | None, execution: Execution, ending: ExecutionEnding, now: datetime
-) -> None:
+) -> Sequence[str]:
     # the cancel flag may have been set since it was last read; the signed record must show the stored one
     for final in (execution, replace(execution, cancel_requested=True)):
         closed, signed = receipts.sign_closing(signer, run, final, ending, now)
-        if await deps.executions.finish(closed, replace(ending, receipts=signed), now=now):
-            return
+        alerts = await deps.executions.finish(closed, replace(ending, receipts=signed), now=now)
+        if alerts is not None:
+            return alerts
+    return ()
 
 
 def is_overdue(deps: LoopDependencies, execution: Execution) -> bool:

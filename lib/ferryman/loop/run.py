@@ -77,6 +77,8 @@ async def _run_claimed(deps: LoopDependencies, claimed: Execution, *, until: dat
 async def _skip(deps: LoopDependencies, execution: Execution, slice: int) -> bool:
     """Return whether the queue may drop a delivery whose execution is held by another, or has ended."""
     if execution.status.terminal:
+        # the delivery that ended it may have died before its alerts were enqueued
+        await endings.enqueue_alerts(deps, execution, await deps.executions.list_unsent_alerts(execution.id))
         return True
     if slice < execution.slice:
         # the delivery that handed over may have died before the next slice was enqueued; a cancel does not wait for its time

@@ -20,7 +20,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_h
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tasks.task import Task, ToolLoading
-from ferryman.loop import money, receipts
+from ferryman.loop import endings, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.preamble import RULES, describe_access
 from ferryman.loop.start import ExecutionStart, StartRejectedError, read_start
@@ -93,7 +93,10 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     opened = money.reserve_first_call(opened, opening)
     try:
         await deps.executions.open(opened, opening, entry=entry, receipts=signed, now=now)
-    except (InsufficientCreditsError, TooManyPartsError) as error:
+    except InsufficientCreditsError as error:
+        await endings.enqueue_alerts(deps, opened, [error.alert] if error.alert else [])
+        raise StartRejectedError(str(error)) from None
+    except TooManyPartsError as error:
         raise StartRejectedError(str(error)) from None
     return replace(opened, credits_reserved=reserve), opening
 

@@ -119,7 +119,8 @@ class Executions(Requests, Protocol):
     ) -> None:
         """Store policy and step 0, and reserve the first model call, and the setup's credits on the balance of its owner.
 
-        Raise `InsufficientCreditsError`, with nothing stored, where a cap of the policy leaves less.
+        Raise `InsufficientCreditsError` where a cap of the policy leaves less: nothing is stored then but the alert of that,
+        where the month has none of it yet. Its `alert` is the one to be sent, if any is.
         """
 
     async def check(self, execution: Execution, *, now: datetime) -> Execution:
@@ -162,11 +163,15 @@ class Executions(Requests, Protocol):
     async def hand_over(self, execution: Execution, *, now: datetime) -> int:
         """Do as `give_up` does, for the next slice. Return that slice's number."""
 
-    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
-        """End the execution, give the rest of its reservation back, and return True.
+    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
+        """End the execution, give the rest of its reservation back, and store the alerts of the caps that this takes further.
 
-        Return False, with nothing stored, where it was cancelled since its holder read it: the receipts do not cover that.
+        Return the ids of these alerts, which are to be sent. Return None, with nothing stored, where it was cancelled since its
+        holder read it: the receipts do not cover that.
         """
+
+    async def list_unsent_alerts(self, execution: str) -> Sequence[str]:
+        """Return the ids of the alerts of this execution that are still to be sent."""
 
     async def cancel(self, execution: str, *, now: datetime) -> Execution | None:
         """Set the cancel flag, or end the execution at once where it has not started; return it, or None for an unknown id."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.workspaces.agent import AGENTS_PER_WORKSPACE_MAX, Agent
 from ferryman.domain.workspaces.workspace import WORKSPACES_PER_OWNER_MAX, Workspace
@@ -14,6 +15,7 @@ from ferryman.domain.workspaces.workspace import WORKSPACES_PER_OWNER_MAX, Works
 class Workspaces(Protocol):
     """The workspaces of owners, of which the default one exists without being stored.
 
+    `secret` is that of the alerts, stored in the same commit; an update to no address deletes it.
     `create` raises `LimitReachedError` and `AnsweredError`, as `Tasks.create` does. `update` writes only `fields` and
     `updated_at`; it raises `StaleError`, with nothing written, where it was changed since it was read, at `since`, and returns
     whether there is such a workspace.
@@ -22,9 +24,16 @@ class Workspaces(Protocol):
     async def get(self, workspace: str, *, owner: str) -> Workspace | None: ...
     async def list(self, owner: str) -> Sequence[Workspace]: ...
     async def create(
-        self, workspace: Workspace, *, most: int = WORKSPACES_PER_OWNER_MAX, done: Completion | None = None
+        self,
+        workspace: Workspace,
+        *,
+        most: int = WORKSPACES_PER_OWNER_MAX,
+        done: Completion | None = None,
+        secret: SealedCredential | None = None,
     ) -> None: ...
-    async def update(self, workspace: Workspace, fields: Collection[str], *, since: datetime) -> bool: ...
+    async def update(
+        self, workspace: Workspace, fields: Collection[str], *, since: datetime, secret: SealedCredential | None = None
+    ) -> bool: ...
 
 
 class Agents(Protocol):

@@ -11,6 +11,7 @@ from ferryman.billing.prices import ModelPrice, Prices, parse_price
 from ferryman.domain.executions.execution import ExecutionSetup
 from ferryman.domain.executions.message import Prompt
 from ferryman.domain.records.record import Record
+from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.key_store import NullSigner
@@ -94,6 +95,7 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         executions=RecordedExecutions(state),
         halts=MemoryHalts(state.memory),
         queue=queue,
+        alerts=MemoryAlertQueue(),
         model=state,
         scanner=state,
         registry=RecordedTools(state, execution_timeout),

@@ -62,10 +62,12 @@ async def _fire(function: OrchestratorFunction, request: Request) -> bool:
 
 
 async def _sweep(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.alerts.dispatch import sweep as sweep_alerts
     from ferryman.schedules.fire import sweep
 
     body = await read_body(request, at=int)
     await sweep(function.schedules, at=_parse_time(body["at"]))
+    await sweep_alerts(function.alerts)
     return True
 
 
@@ -80,9 +82,16 @@ def _name_holder(request: Request) -> str:
     return f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
 
 
+async def _alert(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.alerts.dispatch import deliver
+
+    body = await read_body(request, alert=str)
+    return await deliver(function.alerts, body["alert"])
+
+
 def _parse_time(epoch: int) -> datetime:
     return datetime.fromtimestamp(epoch, UTC)
 
 
-ROUTES = {"/fire": _fire, "/sweep": _sweep, "/job": _work}
-"""The paths of timers and jobs; executions come to the function's own URL."""
+ROUTES = {"/fire": _fire, "/sweep": _sweep, "/job": _work, "/alert": _alert}
+"""The paths of timers, jobs and alerts; executions come to the function's own URL."""

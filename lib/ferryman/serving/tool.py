@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import Request
@@ -40,16 +41,30 @@ def build_function(known: Settings) -> ToolFunction:
     return function
 
 
-def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[str, Route[Function]]) -> Handler:
+def serve_tool(
+    name: str,
+    build: Callable[[Settings], Function],
+    more: Mapping[str, Route[Function]],
+    *,
+    for_callers: Mapping[str, Route[Function]] = MappingProxyType({}),
+) -> Handler:
     """Return the `main` of the tool `name`: POST / executes a call, POST /scan scans the model's output, POST /reseal seals a
     task's credentials to another version of the key, for the accounts that rotate keys alone; POST /warm/worker starts
-    what reads long texts, for who starts a local stack alone. `more` are further paths, for the API's account alone.
+    what reads long texts, for who starts a local stack alone. `more` are further paths, for the API's account alone, and
+    `for_callers` further ones for who may execute calls.
 
     200 with the call's settlement; 409 where the lease, the ticket or the task does not allow it; 422 when a credential does
     not open for a scan; 401 or 403 for the wrong caller; 503 to try again.
     """
     execute = partial(_execute, name)
-    routes: dict[str, Route[Function]] = {**more, "/scan": _scan, RESEAL: _reseal, WORKER_PATH: _warm_worker, "/": execute}
+    routes: dict[str, Route[Function]] = {
+        **more,
+        **for_callers,
+        "/scan": _scan,
+        RESEAL: _reseal,
+        WORKER_PATH: _warm_worker,
+        "/": execute,
+    }
 
     def allow(known: Settings, path: str) -> tuple[str, ...]:
         special = {RESEAL: known.resealers, WORKER_PATH: known.warmers, **dict.fromkeys(more, known.connectors)}
@@ -60,7 +75,7 @@ def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[s
         try:
             if path not in routes:
                 return create_problem(404, "there is nothing here")
-            if path in more:
+            if path in more or path in for_callers:
                 with function.dependencies.tracer.span(path[1:], kind="server", parent=_read_parent(request)):
                     return await routes[path](function, request)
             return await routes[path](function, request)

@@ -29,6 +29,7 @@ from ferryman.egress import checking
 from ferryman.egress.checks import scan_request
 from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.leaks.pieces import SecretPieces
+from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.key_store import NullSigner
@@ -268,6 +269,7 @@ def build_loop_deps(
             executions=ports.executions,
             halts=ports.halts,
             queue=queue,
+            alerts=MemoryAlertQueue(),
             model=ScriptedModel(scenario, tally, clock, ports.executions),
             scanner=remote,
             registry=ToolRegistry(reached.run, kinds),

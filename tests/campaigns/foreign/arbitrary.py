@@ -21,6 +21,7 @@ from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.stored import get_stored_name
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.gcp.execution_documents import ADMITTED, write_execution
+from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.log import RecordingLog
@@ -96,6 +97,7 @@ class Deployment:
             **dict.fromkeys(("model", "scanner", "registry", "signing", "seal"), unused),
             clusters=MemoryClusters(Memory()),
             queue=MemoryQueue(),
+            alerts=MemoryAlertQueue(),
             clock=ManualClock(),
             tracer=RecordingLog(),
             price=Prices().find,

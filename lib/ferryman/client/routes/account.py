@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ferryman.client import answers
-from ferryman.client.request import ApiRequest, build_path, get, read_as
+from ferryman.client.request import AnswerPage, ApiRequest, build_path, get, read_as, read_page
 
 
 def set_halt(*, on: bool) -> ApiRequest[answers.HaltJson]:
@@ -19,6 +19,13 @@ def get_ledger(*, month: str | None = None, by: str | None = None) -> ApiRequest
 def get_budget() -> ApiRequest[answers.BudgetListJson]:
     """Return what is used and reserved of this month's caps, row by row."""
     return get(build_path("budget"), read_as(answers.BudgetListJson))
+
+
+def list_alerts(
+    *, of: str | None = None, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.AlertJson]]:
+    """Return a page of the alerts of the workspace's caps, the newest first; `of` "plan": those of the owner's plan."""
+    return get(build_path("alerts"), read_page("alerts"), of=of or None, limit=limit, cursor=cursor)
 
 
 def get_me() -> ApiRequest[answers.MeJson]:

@@ -19,11 +19,15 @@ _LIMITED = {
 
 
 class InsufficientCreditsError(Exception):
-    """The month's credits do not cover the reservation; nothing was reserved. The text is the message for the owner."""
+    """The month's credits do not cover the reservation; nothing was reserved. The text is the message for the owner.
 
-    def __init__(self, shortage: Shortage) -> None:
+    `alert` is the id of the alert of it that is to be sent, "" where there is none.
+    """
+
+    def __init__(self, shortage: Shortage, *, alert: str = "") -> None:
         super().__init__(shortage.describe())
         self.shortage = shortage
+        self.alert = alert
 
 
 class TooManyPartsError(Exception):

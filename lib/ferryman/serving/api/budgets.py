@@ -1,20 +1,35 @@
-"""Budgets over HTTP: what is used and reserved of this month's caps."""
+"""Budgets over HTTP: what is used and reserved of this month's caps, and the alerts of caps that are reached."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from enum import StrEnum
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
+from starlette.exceptions import HTTPException
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
 from ferryman.domain.credits.budget import Budgeted, list_budgets
 from ferryman.domain.owners.cap import CapKind
 from ferryman.serving.api.access import Dependencies, Reader
+from ferryman.serving.api.paging import ByTime
 from ferryman.serving.api.rights import Caller
+from ferryman.serving.api.shapes import alert as alert_shapes
 from ferryman.serving.api.shapes import budget as shapes
 
 router = APIRouter(prefix="/v1", tags=["budgets"])
+
+
+class AlertScope(StrEnum):
+    """Whose caps the alerts are of."""
+
+    WORKSPACE = "workspace"
+    PLAN = "plan"
+
+
+Of = Annotated[AlertScope, Query(description="plan: those of the owner's plan, with the owner's own key alone")]
 
 
 @router.get("/budget", summary="What is used and reserved of this month's caps; the plan's with the owner's own key alone")
@@ -23,6 +38,19 @@ async def get_budget(deps: Dependencies, caller: Reader) -> shapes.BudgetList:
     things = [thing async for thing in _list_budgeted(deps, caller, balance)]
     rows = list_budgets(balance, things)
     return shapes.BudgetList(month=balance.month, budgets=tuple(map(shapes.BudgetResponse.model_validate, rows)))
+
+
+@router.get("/alerts", summary="The alerts of the workspace's caps, the newest first")
+async def list_alerts(
+    deps: Dependencies, caller: Reader, paging: ByTime, of: Of = AlertScope.WORKSPACE
+) -> alert_shapes.AlertList:
+    if of is AlertScope.PLAN and caller.person:
+        raise HTTPException(403, "this needs the owner's own key: the plan is the owner's alone")
+    workspace = "" if of is AlertScope.PLAN else caller.workspace
+    page = await deps.alerts.list(caller.owner.id, workspace, after=paging.after, most=paging.limit)
+    return alert_shapes.AlertList(
+        alerts=tuple(map(alert_shapes.AlertResponse.model_validate, page)), next=paging.write_next(page.end)
+    )
 
 
 async def _list_budgeted(deps: ApiDependencies, caller: Caller, balance: CreditBalance) -> AsyncIterator[Budgeted]:

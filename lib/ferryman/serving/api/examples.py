@@ -16,6 +16,7 @@ from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.serving.api.shapes import (
     account,
+    alert,
     budget,
     call,
     credential,
@@ -77,6 +78,12 @@ _BUDGET = {
         "credits_used": "36.06",
     },
     **{"credits_reserved": "100", "credits_left": "863.94", "percent_used": 3},
+}
+_ALERT = {
+    **{"id": "alert_9c1d02ab44e0f3b7a5d6c8e9f00112", "kind": "workspace", "subject": "ws_5d41402abc4b2a76b9719d911017c5"},
+    **{"month": "2026-11", "percent": 80, "limit": "1000", "credits_used": "812.5", "credits_reserved": "100"},
+    **{"is_refused": False, "execution": EXECUTION, "created_at": AT, "state": "delivered", "attempts": 1, "status": 204},
+    **{"reason": "", "settled_at": LATER},
 }
 _LABEL = {"integrity": "trusted", "confidentiality": "owner", "sources": [], "more": False}
 _SOURCE = {"tool": "api_call", "call": 0, "url": URL, "credential": "COINGECKO_API_KEY"}
@@ -242,6 +249,7 @@ def build_answers() -> Mapping[str, BaseModel]:
                 "sum_of_postings": "0",
             }
         ),
+        "listAlerts": alert.AlertList.model_validate({"alerts": [_ALERT], "next": None}),
         "getBudget": budget.BudgetList.model_validate({"month": "2026-11", "budgets": [_BUDGET]}),
         "getHealth": table.Health(),
         "getWelcome": table.Welcome(name="Ferryman", version="1", about="Agent tasks whose keys never leak."),

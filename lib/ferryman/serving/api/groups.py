@@ -31,7 +31,7 @@ _PATHS = {
     "credentials": f"{_TASK}/credentials(?:/.*)?",
     "executions": f"{_TASK}/executions|/v1/executions(?:/.*)?|/v1/receipt-keys",
     "account": "/v1/(?:halt|ledger|me)",
-    "budgets": "/v1/budget",
+    "budgets": "/v1/(?:alerts|budget)",
     "jobs": "/v1/jobs(?:/.*)?",
     "workspaces": "/v1/workspaces(?:/.*)?",
     "archives": "/v1/workspaces/[^/]*/export",

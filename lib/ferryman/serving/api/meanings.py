@@ -56,6 +56,7 @@ OPERATIONS = {
     "haltExecutions": "What runs ends within two seconds, what waits never starts, and nothing new is started.",
     "resumeExecutions": "What was created before it was turned on, or meanwhile, stays ended.",
     "getLedger": "Tokens and fees in the workspace, the dearest first; by workspace, over all of the owner's.",
+    "listAlerts": "One for each 50, 80 and 100 percent of a cap in a month, and for a cap that refuses an execution.",
     "getBudget": "A cap that is changed holds for the executions that begin after. A month ends at midnight UTC.",
     "getMe": "Your plan with its limits, and what is used, reserved and left of its credits.",
     "listIntegrations": "The catalog by id: where each service is, and how its credentials are sent.",

@@ -14,6 +14,7 @@ from ferryman.domain.workspaces import rules
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.serving.api import webhooks
 from ferryman.serving.api.access import CurrentCaller, Dependencies, Manager, Principal, Reader
+from ferryman.serving.api.alert_secret import issue_secret
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.jobs import start_job
@@ -45,8 +46,10 @@ async def create_workspace(
     now = once.now
     workspace = Workspace(id=once.name("ws"), owner=caller.owner.id, created_at=now, updated_at=now, **body.model_dump())
     await _check(deps, caller, workspace, checks_url=True)
-    answer, location = shapes.WorkspaceResponse.model_validate(workspace), f"/v1/workspaces/{workspace.id}"
-    await deps.workspaces.create(workspace, done=await once.complete(201, answer, location=location))
+    secret = issue_secret(deps, workspace)
+    answer, location = shapes.to_response(workspace, secret), f"/v1/workspaces/{workspace.id}"
+    done = await once.complete(201, answer, location=location)
+    await deps.workspaces.create(workspace, done=done, secret=None if secret is None else secret.sealed)
     response.headers["Location"] = location
     return answer
 
@@ -117,9 +120,11 @@ async def _set_state(deps: ApiDependencies, workspace: Workspace, state: Workspa
 async def _update(
     deps: ApiDependencies, before: Workspace, after: Workspace, changes: dict[str, Any]
 ) -> shapes.WorkspaceResponse:
-    if not await deps.workspaces.update(after, tuple(changes), since=before.updated_at):
+    secret = issue_secret(deps, after) if "alert_url" in changes else None
+    sealed = None if secret is None else secret.sealed
+    if not await deps.workspaces.update(after, tuple(changes), since=before.updated_at, secret=sealed):
         raise NotFoundError("workspace")
-    return shapes.WorkspaceResponse.model_validate(after)
+    return shapes.to_response(after, secret)
 
 
 async def _check(deps: ApiDependencies, caller: Caller, workspace: Workspace, *, checks_url: bool) -> None:

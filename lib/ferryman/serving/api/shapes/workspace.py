@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr
 
-from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.domain.credits.alert_message import AlertSecret
+from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
@@ -50,9 +51,18 @@ class WorkspaceResponse(ResponseShape):
     allowed_tools: tuple[str, ...]
     max_credits_month: Credits | None
     alert_url: str | None
+    alert_secret: str | None = Field(
+        default=None, description="What its alerts are signed with: told once, in the answer to the request that sets alert_url"
+    )
     retention_days: int | None
     created_at: datetime
     updated_at: datetime
+
+
+def to_response(workspace: Workspace, secret: AlertSecret | None = None) -> WorkspaceResponse:
+    """Return a workspace, with the secret that was just made for its alerts."""
+    response = WorkspaceResponse.model_validate(workspace)
+    return response if secret is None else response.model_copy(update={"alert_secret": secret.secret.reveal()})
 
 
 class WorkspaceList(ListPage):

@@ -1,0 +1,39 @@
+"""webhook as a function: what every tool function does, and one route more for the orchestrator: POST /alert sends an alert."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ferryman.serving import tool
+from ferryman.serving.entry import Handler, read_body
+from ferryman.settings import Settings
+
+if TYPE_CHECKING:
+    from ferryman.composition.webhook import WebhookFunction
+
+
+def serve(name: str) -> Handler:
+    """Return the `main` of the tool `name`, webhook."""
+    return tool.serve_tool(name, build_function, {}, for_callers={"/alert": _send})
+
+
+def build_function(known: Settings) -> WebhookFunction:
+    """Return what the function is made of."""
+    from ferryman.composition.webhook import WebhookFunction
+
+    function = WebhookFunction(known)
+    function.load()
+    return function
+
+
+async def _send(function: WebhookFunction, request: Request) -> Response:
+    from ferryman.domain.credits.alert import AlertState
+    from ferryman.tools.alerting.send import send_alert
+
+    body = await read_body(request, alert=str)
+    alert = await send_alert(function.alerts, body["alert"])
+    is_pending = alert is not None and alert.state is AlertState.PENDING
+    return JSONResponse({"attempts": alert.attempts if alert is not None and is_pending else None})
