@@ -115,7 +115,7 @@ async def test_the_name_of_a_run_that_was_never_opened_is_not_taken_twice_while_
     await deps.executions.admit(ORDER, most=1)
     closed, head = receipts(Head(), ReceiptKind.CLOSED, execution="order-42")
     ended = replace(await claim(deps), receipts=head)
-    assert await deps.executions.finish(ended, ExecutionEnding(status=Status.FAILED, receipts=closed), now=NOW)
+    assert await deps.executions.finish(ended, ExecutionEnding(status=Status.FAILED, receipts=closed), now=NOW) is not None
     await deps.forget("order-42")
     await deps.ask("order-42", FIELDS)
     with pytest.raises(InvalidInputError, match="id: an earlier run had this name"):
