@@ -17,7 +17,8 @@ ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
     *("IntegrationResponse", "ToolResponse", "AgentResponse", "CustomTool", "ImportResponse", "PlanResponse", "ModelResponse"),
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "AlertResponse", "Me"),
-    *("WorkspaceResponse", "JobResponse"),
+    *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
+    *("KeyResponse", "NewKeyResponse", "AuditEntryResponse"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""
 

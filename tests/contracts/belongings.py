@@ -9,6 +9,9 @@ from ferryman.domain.credentials.token import Fetch, Token
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.audit import AuditEntry
+from ferryman.domain.workspaces.member import Role
+from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 
 from .conftest import Stores
@@ -17,8 +20,12 @@ from .values import DONE, ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, P
 COUNTS = {
     **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 2, "former_values": 1},
     **{"steps": 2, "tasks": 1, "tokens": 1},
+    **{"audit_entries": 1, "invitations": 1, "keys": 1, "members": 1, "people": 1},
 }
 """What `fill` stores in a workspace."""
+
+OF_PEOPLE = ("audit_entries", "invitations", "keys", "members", "people")
+"""What belongs to no agent."""
 
 
 def build_job(kind: JobKind = JobKind.DELETE_WORKSPACE, subject: str = "ws_1", **fields: str) -> Job:
@@ -44,6 +51,25 @@ async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", 
     await run(stores, replace(EXECUTION, id=f"exec_{workspace}", task=task.id, **place))
     queued = replace(EXECUTION, id=f"queued_{workspace}", task=task.id, person=person, **place)
     await stores.executions.start(queued, most=10)
+    await let_in(stores, workspace, f"member_of_{workspace}")
+    await stores.invitations.create(f"open {workspace}", build_invitation(workspace), now=NOW)
+    await stores.audit.add(AuditEntry(id=f"audit_{workspace}", owner="ann", workspace=workspace, action="x", created_at=NOW))
+
+
+def build_invitation(workspace: str) -> Invitation:
+    """Return an invitation to a workspace of ann's."""
+    dates = {"created_at": NOW, "expires_at": NOW + INVITATION_LIFETIME}
+    return Invitation(id="inv_1", owner="ann", workspace=workspace, name="Eve", role=Role.VIEWER, invited_by="", **dates)
+
+
+async def let_in(stores: Stores, workspace: str, person: str, *, is_new: bool = True) -> None:
+    """Have a person, a new one or not, become a member of a workspace of ann's, with an API key."""
+    token = f"{person} {workspace}"
+    await stores.invitations.create(token, build_invitation(workspace), now=NOW)
+    joined = await stores.invitations.take(
+        token, person=person, is_new=is_new, key=f"key_{workspace}", key_digest=token, now=NOW
+    )
+    assert joined is not None
 
 
 async def run(stores: Stores, execution: object) -> None:

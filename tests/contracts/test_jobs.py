@@ -14,7 +14,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.domain.workspaces.workspace import WorkspaceState
 
-from .belongings import COUNTS, build_job, fill
+from .belongings import COUNTS, OF_PEOPLE, build_job, fill, let_in
 from .conftest import Stores
 from .values import LATER, LEASE, NOW, TOO_LATE
 
@@ -171,6 +171,18 @@ async def test_everything_of_a_workspace_is_deleted_and_counted_once(stores: Sto
     assert tuple(map(len, await stores.credentials.read_all("task_ws_1"))) == (0, 0)
     assert list(await stores.clusters.list("task_ws_1")) == []
     assert await stores.tokens.get(f"{'ws_1':a<64}") is None
+    assert await stores.members.list("ann", "ws_1") == []
+    assert await stores.keys.list("ann", "ws_1") == []
+    assert await stores.members.find_person("member_of_ws_1", owner="ann") is None
+
+
+async def test_who_is_in_another_workspace_too_stays_a_person(stores: Stores) -> None:
+    await fill(stores)
+    await fill(stores, "ws_2", "agent_2")
+    await let_in(stores, "ws_1", "member_of_ws_2", is_new=False)
+    job = await delete_all(stores, await claim(stores), most=1)
+    assert (job.counts["members"], job.counts["people"]) == (2, 1)
+    assert await stores.members.find_person("member_of_ws_2", owner="ann") is not None
 
 
 async def test_nothing_of_another_workspace_is_touched(stores: Stores) -> None:
@@ -191,7 +203,9 @@ async def test_the_ledger_and_the_balances_stay_as_they_were(stores: Stores) -> 
 async def test_an_agents_tasks_and_executions_are_deleted_and_those_of_others_are_not(stores: Stores) -> None:
     await fill(stores)
     job = await claim(stores, build_job(JobKind.DELETE_AGENT, "agent_1"))
-    assert (await delete_all(stores, job, most=100)).counts == {name: COUNTS[name] for name in COUNTS if name != "agents"}
+    assert (await delete_all(stores, job, most=100)).counts == {
+        name: COUNTS[name] for name in COUNTS if name not in ("agents", *OF_PEOPLE)
+    }
 
 
 async def test_an_execution_that_has_not_ended_is_not_deleted(stores: Stores) -> None:

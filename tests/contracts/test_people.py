@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.page import Position
 from ferryman.domain.stale import StaleError
@@ -144,6 +146,18 @@ async def test_who_leaves_has_no_key_no_invitation_and_no_name_any_more(stores: 
     assert await stores.members.find_person("eve", owner="ann") is None
     assert await stores.invitations.list("ann", HERE, now=NOW) == []
     assert await is_in(stores, "boss")
+
+
+async def test_the_job_of_a_leaving_is_stored_with_it_or_not_at_all(stores: Stores) -> None:
+    await join(stores, "boss", role=Role.ADMIN)
+    await join(stores, "eve")
+    for person in ("boss", "eve", "nobody"):
+        kind = JobKind.END_EXECUTIONS
+        job = Job(id=f"job_{person}", owner="ann", workspace=HERE, kind=kind, subject=person, created_at=NOW)
+        with suppress(LastAdminError):
+            await stores.members.remove(person, owner="ann", workspace=HERE, job=job)
+    stored = [await stores.jobs.get(f"job_{person}") for person in ("boss", "eve", "nobody")]
+    assert [None if job is None else job.subject for job in stored] == [None, "eve", None]
 
 
 async def test_who_leaves_one_workspace_stays_in_another(stores: Stores) -> None:

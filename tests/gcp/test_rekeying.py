@@ -8,10 +8,25 @@ from dataclasses import replace
 
 import pytest
 
+from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.member import Role
+from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.gcp.api_keys import FirestoreApiKeys
 from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.people import FirestoreInvitations
 from tests.contracts.conftest import on_google_cloud
 from tests.contracts.values import LATER, NOW, OWNER
+
+INVITATION = Invitation(
+    id="inv_1",
+    owner="ann",
+    workspace="ws_1",
+    name="Eve",
+    role=Role.VIEWER,
+    invited_by="",
+    created_at=NOW,
+    expires_at=NOW + INVITATION_LIFETIME,
+)
 
 
 async def find_owner(owners: FirestoreOwners, digest: str) -> str | None:
@@ -32,6 +47,16 @@ async def test_the_new_key_is_the_only_one(owners: FirestoreOwners) -> None:
     await owners.put(OWNER)
     await owners.rekey("ann", "new", LATER)
     assert [await find_owner(owners, digest) for digest in ("first", "second", "other", "new")] == [None, None, "bob", "ann"]
+
+
+async def test_people_keep_their_keys(owners: FirestoreOwners) -> None:
+    await owners.put(OWNER)
+    keys = FirestoreApiKeys(owners._clients)
+    await keys.create("limited", ApiKey(id="k", owner="ann", workspace="ws_1", created_at=NOW))
+    await FirestoreInvitations(owners._clients).create("token", INVITATION, now=NOW)
+    await FirestoreInvitations(owners._clients).take("token", person="eve", is_new=True, key="k2", key_digest="eves", now=NOW)
+    await owners.rekey("ann", "new", LATER)
+    assert [await find_owner(owners, digest) for digest in ("limited", "eves", "new")] == [None, "ann", "ann"]
 
 
 async def test_nobody_is_locked_out_by_a_name_that_is_no_owners(owners: FirestoreOwners) -> None:

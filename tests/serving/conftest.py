@@ -25,7 +25,7 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
-from ferryman.domain.workspaces.person import Person
+from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation, Person
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.agents import MemoryAgents
@@ -175,7 +175,30 @@ class Stage:
             second = Workspace(id=f"ws_{name}", owner=name, name="Second", created_at=START, updated_at=START)
             self.memory.workspaces[second.id] = second
             self.memory.jobs[f"job_{name}"] = build_job(name)
+            self._let_in(name)
         return {"Authorization": f"Bearer {self.keys[name]}"}
+
+    def _let_in(self, owner: str) -> None:
+        """Have a member with an API key in the owner's default workspace, and two more who were invited."""
+        place = {"owner": owner, "workspace": derive_default_workspace(owner)}
+        person = Person(id=f"person_{owner}", owner=owner, name="Bea", created_at=START)
+        self.memory.people[person.id] = person
+        membership = Membership(**place, person=person.id, role=Role.OPERATOR, created_at=START)
+        self.memory.memberships[place["workspace"], person.id] = membership
+        self.memory.keys[f"digest of {owner}"] = ApiKey(**place, id=f"key_{owner}", person=person.id, created_at=START)
+        for digest, name in ((f"digest of {owner}", f"inv_{owner}"), (keys.digest_key(TOKEN), f"inv_second_{owner}")):
+            self.memory.invitations.setdefault(
+                digest,
+                Invitation(
+                    **place,
+                    id=name,
+                    name="Cleo",
+                    role=Role.VIEWER,
+                    invited_by="",
+                    created_at=START,
+                    expires_at=START + INVITATION_LIFETIME,
+                ),
+            )
 
     def member(
         self,
@@ -210,6 +233,9 @@ def build_job(owner: str) -> Job:
     ended = {"status": JobStatus.DONE, "counts": {"tasks": 2}, "completed_at": START, "receipt": receipt}
     return Job(**where, **ended, id=f"job_{owner}", owner=owner, kind=JobKind.DELETE_WORKSPACE, created_at=START)
 
+
+TOKEN = "fi_" + "t" * 43
+"""Of an invitation that is there from the beginning."""
 
 TASK = {
     "name": "weather report",

@@ -7,8 +7,9 @@ from typing import Any
 
 from tests.canaries import canary
 
-from .conftest import TASK
+from .conftest import TASK, TOKEN
 
+PEOPLE = ("person", "invitation", "key")
 VALUE = canary.create_key("serving, every route", 20, before="gh-")
 CONNECTION = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
 CREDENTIAL = {"value": VALUE, "service": "github"}
@@ -34,12 +35,13 @@ class Ask:
     def url(self, task: str, execution: str) -> str:
         name = "Zen" if "/cluster/" in self.path else "GITHUB_TOKEN"
         names = {"task_id": task, "execution_id": execution, "workspace_id": "ws_ann", "job_id": "job_ann"}
+        names |= {"person_id": "person_ann", "invitation_id": "inv_ann", "key_id": "key_ann"}
         return self.path.format(**names, name=name, integration_id="github") + self.query
 
     @property
     def owned(self) -> bool:
         """Whether the route names something that belongs to somebody."""
-        return any(f"{{{kind}_id}}" in self.path for kind in ("task", "execution", "workspace", "job"))
+        return any(f"{{{kind}_id}}" in self.path for kind in ("task", "execution", "workspace", "job", *PEOPLE))
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -87,6 +89,18 @@ ROUTES = (
     Ask("GET", "/v1/jobs/{job_id}", 200),
     Ask("GET", "/v1/jobs/{job_id}/receipt", 200),
     Ask("GET", "/v1/workspaces/{workspace_id}/export", 200),
+    Ask("GET", "/v1/members", 200),
+    Ask("GET", "/v1/members/{person_id}", 200),
+    Ask("PATCH", "/v1/members/{person_id}", 200, {"role": "admin"}),
+    Ask("POST", "/v1/invitations", 201, {"name": "Bea", "role": "operator"}),
+    Ask("GET", "/v1/invitations", 200),
+    Ask("POST", "/v1/join", 201, {"token": TOKEN}),
+    Ask("POST", "/v1/keys", 201, {"name": "laptop"}),
+    Ask("GET", "/v1/keys", 200),
+    Ask("GET", "/v1/audit-entries", 200),
+    Ask("DELETE", "/v1/invitations/{invitation_id}", 204),
+    Ask("DELETE", "/v1/keys/{key_id}", 204),
+    Ask("DELETE", "/v1/members/{person_id}", 204),
     Ask("GET", "/v1/integrations", 200),
     Ask("GET", "/v1/integrations/{integration_id}", 200),
     Ask("GET", "/v1/tools", 200),

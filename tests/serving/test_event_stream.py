@@ -165,11 +165,12 @@ class ManualNotices:
     async def follow(self, execution: str) -> AsyncIterator[ManualNotices]:
         yield self
 
-    async def wait(self, seconds: float) -> None:
+    async def wait(self, seconds: float) -> bool:
         self.waits.append(seconds)
         self.waiting.set()
         await self._change.wait()
         self._change.clear()
+        return True
 
     async def tell(self) -> None:
         """Tell a change, and wait until the next wait begins."""
@@ -200,7 +201,7 @@ async def test_the_store_is_read_once_for_each_change_and_never_while_nothing_ha
     for changes in range(1, 4):
         await notices.tell()
         assert executions.reads - before == changes
-    assert notices.waits == [sse.KEEP_ALIVE_S] * 4
+    assert notices.waits == [event_stream.CHECK_EVERY.total_seconds()] * 4
     watching.cancel()
     await asyncio.wait([watching])
 

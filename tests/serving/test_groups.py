@@ -34,7 +34,8 @@ async def request(app: FastAPI, method: str, url: str) -> httpx.Response:
 @pytest.mark.parametrize("ask", ROUTES, ids=str)
 async def test_a_route_is_found_by_an_app_that_has_served_nothing(fresh: FastAPI, ask: Ask) -> None:
     answer = await request(fresh, ask.method, ask.url("task_x", "exec_x"))
-    assert answer.status_code in (200, 401), answer.text
+    # without a key, a route of its own refuses for what is missing in the body
+    assert answer.status_code in ((422,) if ask.path == "/v1/join" else (200, 401)), answer.text
 
 
 @pytest.mark.parametrize(

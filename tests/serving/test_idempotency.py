@@ -27,7 +27,7 @@ from .routes import CONNECTION, ROUTES, TOOL, Ask
 KEY = {"Idempotency-Key": '"8e03978e-40d5-43dd-bc93-6894a57f9324"'}
 SECRET = canary.create_key("serving, idempotency", 24, before="cs-")
 POSTS = (
-    *(route for route in ROUTES if route.method == "POST"),
+    *(route for route in ROUTES if route.method == "POST" and route.path != "/v1/join"),
     Ask("POST", "/v1/tasks", 201, {**TASK, "tools": ["api_call", TOOL]}),
     Ask("POST", "/v1/tasks", 201, {**TASK, "schedule": {"type": "cron", "cron": "0 * * * *"}}),
     Ask("POST", "/v1/tasks/{task_id}/credentials/connect", 200, {**CONNECTION, "client_secret": SECRET}),
@@ -48,6 +48,13 @@ async def asking(stage: Stage, deps: ApiDependencies | None = None, owner: str =
 async def execution(client: httpx.AsyncClient, task: str) -> str:
     """An execution of ann's that is queued."""
     return str((await client.post(f"/v1/tasks/{task}/executions")).json()["execution_id"])
+
+
+def forget_secrets(answer: httpx.Response) -> Any:
+    """Return the body of an answer as a retry gets it: an API key and a token are shown once, and are kept nowhere."""
+    body = answer.json()
+    is_secret = answer.request.url.path in ("/v1/keys", "/v1/invitations")
+    return {name: None if is_secret and name in ("key", "token") else value for name, value in body.items()}
 
 
 def effects(stage: Stage) -> dict[str, Any]:
@@ -74,7 +81,7 @@ async def send_request(client: httpx.AsyncClient, ask: Ask, task: str, execution
 
 
 def test_every_post_of_the_api_takes_a_key(app: FastAPI) -> None:
-    posts = {path: verbs["post"] for path, verbs in app.openapi()["paths"].items() if "post" in verbs}
+    posts = {path: verbs["post"] for path, verbs in app.openapi()["paths"].items() if "post" in verbs and path != "/v1/join"}
     assert set(posts) == {ask.path for ask in POSTS}
     for path, operation in posts.items():
         headers = [parameter["name"].lower() for parameter in operation["parameters"] if parameter["in"] == "header"]
@@ -93,7 +100,7 @@ async def test_a_retry_is_answered_as_the_first_was_and_does_nothing(
     done = effects(stage)
     again = await send_request(client, ask, task, execution)
     assert (again.status_code, again.headers.get("idempotency-replayed")) == (ask.status, "true")
-    assert (again.content, again.headers.get("location")) == (first.content, first.headers.get("location"))
+    assert (again.json(), again.headers.get("location")) == (forget_secrets(first), first.headers.get("location"))
     assert again.headers["content-type"] == first.headers["content-type"]
     assert effects(stage) == done
 
@@ -158,7 +165,7 @@ async def test_an_instance_that_dies_anywhere_leaves_what_a_retry_completes_once
                 answers = await instance.send(ask)
                 assert (answers.status_code, effects(instance.stage)) == (ask.status, expected), (at, after, answers.text)
                 again = await instance.send(ask)
-                assert (again.content, again.headers["idempotency-replayed"]) == (answers.content, "true")
+                assert (again.json(), again.headers["idempotency-replayed"]) == (forget_secrets(answers), "true")
             assert effects(instance.stage) == expected, (at, after)
         else:
             pytest.fail(f"it takes {STEPS_MAX} calls of ports or more")

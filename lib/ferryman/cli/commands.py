@@ -96,6 +96,11 @@ def api_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, i
     return _session_command(work, service.find_service)
 
 
+def joining_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
+    """Make a command for somebody who may have no API key yet."""
+    return _session_command(work, service.find_service_to_join)
+
+
 def local_api_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
     """Make a command that asks the local stack alone, whatever FERRYMAN_URL says."""
     return _session_command(work, lambda: service.find_local_service(service.find_folder()))

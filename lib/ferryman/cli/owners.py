@@ -42,10 +42,11 @@ async def add(session: ApiSession, name: str, plan: str) -> None:
 @click.argument("name")
 @operator_command
 async def rekey(deps: Operator, screen: Screen, name: str) -> None:
-    """Print a new API key of the owner NAME, once, and let nobody in with an earlier one any more.
+    """Print a new API key of the owner NAME, once, and let nobody in with an earlier one of the owner any more.
 
-    What runs goes on; an event stream that is open stays open until it ends. The local stack's own owner keeps the key that
-    is in its data folder.
+    What runs goes on; an event stream that was opened with an earlier one ends within a second. The keys of people in the
+    owner's workspaces stay: `ferryman member remove` and `ferryman key revoke` end those. The local stack's own owner keeps
+    the key that is in its data folder.
     """
     key = keys.generate_key()
     if name == provision.OWNER:

@@ -42,6 +42,12 @@ def find_service() -> Service:
     return find_local_service(find_folder())
 
 
+def find_service_to_join() -> Service:
+    """Return the service as `find_service` does; who has no API key yet names its URL alone. Raise `UnknownServiceError`."""
+    url, key = environ.get("FERRYMAN_URL"), environ.get("FERRYMAN_KEY")
+    return Service(url=url.rstrip("/"), key="") if url and not key else find_service()
+
+
 def find_folder() -> Path:
     """Return the data folder of the local stack: FERRYMAN_DATA, or the nearest .ferryman, or one to be made here."""
     if environ.get("FERRYMAN_DATA"):

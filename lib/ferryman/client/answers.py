@@ -39,6 +39,18 @@ class AlertJson(TypedDict):
     settled_at: str | None
 
 
+class AuditEntryJson(TypedDict):
+    """A change in the workspace: who made it, and of what. It holds ids and names, and nothing of what was changed."""
+
+    entry_id: str
+    person_id: str
+    key_id: str
+    action: str
+    targets: list[str]
+    done: bool
+    created_at: str
+
+
 class BudgetListJson(TypedDict):
     """The budgets of `month` (UTC), the outermost first."""
 
@@ -232,6 +244,18 @@ class IntegrationJson(TypedDict):
     oauth: ConsentJson | None
 
 
+class InvitationJson(TypedDict):
+    """An invitation that nobody has taken yet."""
+
+    invitation_id: str
+    name: str
+    role: Literal["viewer", "operator", "admin"]
+    approves: bool
+    invited_by: str
+    created_at: str
+    expires_at: str
+
+
 class JobJson(TypedDict):
     """A job. `counts` grows while it runs; `receipt` is there once a deletion is done."""
 
@@ -246,6 +270,29 @@ class JobJson(TypedDict):
     created_at: str
     completed_at: str | None
     receipt: DeletionReceiptJson | None
+
+
+class JoinedJson(TypedDict):
+    """A membership that was just made, with its first API key."""
+
+    person_id: str
+    workspace_id: str
+    role: Literal["viewer", "operator", "admin"]
+    approves: bool
+    key_id: str
+    key: str
+
+
+class KeyJson(TypedDict):
+    """An API key, without the key itself."""
+
+    key_id: str
+    person_id: str
+    name: str
+    scopes: list[Literal["read", "run", "approve", "manage"]]
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
 
 
 class ListedExecutionJson(TypedDict):
@@ -298,18 +345,36 @@ class ListedTaskJson(TypedDict):
 
 
 class MeJson(TypedDict):
-    """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks; `halted`
-    says what stops all your executions, if anything does.
+    """Who is asking, as what and where, and what is left of the month's credits. `limits` is null on a plan that may not
+    run tasks; `halted` says what stops all your executions, if anything does.
     """
 
     owner: str
+    workspace_id: str
+    person_id: str
+    name: str
+    role: Literal["viewer", "operator", "admin"] | None
+    rights: list[Literal["read", "run", "approve", "manage"]]
+    key_id: str
+    key_expires_at: str | None
     plan: str
     month: str
     credits_used: str
     credits_reserved: str
-    credits_left: str
+    credits_left: str | None
     halted: str | None
     limits: PlanJson | None
+
+
+class MemberJson(TypedDict):
+    """A person in the workspace."""
+
+    person_id: str
+    name: str
+    role: Literal["viewer", "operator", "admin"]
+    approves: bool
+    max_credits_month: str | None
+    created_at: str
 
 
 class ModelJson(TypedDict):
@@ -318,6 +383,32 @@ class ModelJson(TypedDict):
     name: str
     input_usd_per_million: str
     output_usd_per_million: str
+
+
+class NewInvitationJson(TypedDict):
+    """An invitation that was just made."""
+
+    invitation_id: str
+    name: str
+    role: Literal["viewer", "operator", "admin"]
+    approves: bool
+    invited_by: str
+    created_at: str
+    expires_at: str
+    token: str | None
+
+
+class NewKeyJson(TypedDict):
+    """An API key that was just made."""
+
+    key_id: str
+    person_id: str
+    name: str
+    scopes: list[Literal["read", "run", "approve", "manage"]]
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+    key: str | None
 
 
 class PartJson(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ferryman.client.methods import async_method, async_pager
-from ferryman.client.routes import account, catalog, credentials, executions, jobs, tasks, tools, workspaces
+from ferryman.client.routes import account, catalog, credentials, executions, jobs, people, tasks, tools, workspaces
 
 
 class AsyncMethods:
@@ -65,3 +65,19 @@ class AsyncMethods:
     iterate_jobs = async_pager(jobs.list_jobs)
     get_job = async_method(jobs.get_job)
     get_deletion_receipt = async_method(jobs.get_deletion_receipt)
+    list_members = async_method(people.list_members)
+    iterate_members = async_pager(people.list_members)
+    get_member = async_method(people.get_member)
+    change_member = async_method(people.change_member)
+    delete_member = async_method(people.delete_member)
+    create_invitation = async_method(people.create_invitation)
+    list_invitations = async_method(people.list_invitations)
+    iterate_invitations = async_pager(people.list_invitations)
+    delete_invitation = async_method(people.delete_invitation)
+    join_workspace = async_method(people.join_workspace)
+    create_key = async_method(people.create_key)
+    list_keys = async_method(people.list_keys)
+    iterate_keys = async_pager(people.list_keys)
+    delete_key = async_method(people.delete_key)
+    list_audit_entries = async_method(people.list_audit_entries)
+    iterate_audit_entries = async_pager(people.list_audit_entries)

@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 
 
 def build_headers(key: str, workspace: str | None) -> dict[str, str]:
-    """Return the headers of every request of a client that acts with `key` in `workspace`.
+    """Return the headers of every request of a client that acts with `key` in `workspace`; "" is no key, as before one joins.
 
     Without a workspace, that of the environment counts; "" names none, so that the service takes the key's own. Raise
     `ValueError`, and `MisconfiguredError` where it is the environment that is wrong.
@@ -37,7 +37,8 @@ def build_headers(key: str, workspace: str | None) -> dict[str, str]:
     if workspace and not is_workspace_id(workspace):
         raise ValueError(f"workspace: must be {ID_ABOUT}")
     chosen = read_workspace() if workspace is None else workspace
-    return {"Authorization": f"Bearer {key}", **({WORKSPACE_HEADER: chosen} if chosen else {})}
+    authorization = {"Authorization": f"Bearer {key}"} if key else {}
+    return {**authorization, **({WORKSPACE_HEADER: chosen} if chosen else {})}
 
 
 class AnswerPage(list[Item]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ferryman.client.methods import method, pager
-from ferryman.client.routes import account, catalog, credentials, executions, jobs, tasks, tools, workspaces
+from ferryman.client.routes import account, catalog, credentials, executions, jobs, people, tasks, tools, workspaces
 
 
 class Methods:
@@ -65,3 +65,19 @@ class Methods:
     iterate_jobs = pager(jobs.list_jobs)
     get_job = method(jobs.get_job)
     get_deletion_receipt = method(jobs.get_deletion_receipt)
+    list_members = method(people.list_members)
+    iterate_members = pager(people.list_members)
+    get_member = method(people.get_member)
+    change_member = method(people.change_member)
+    delete_member = method(people.delete_member)
+    create_invitation = method(people.create_invitation)
+    list_invitations = method(people.list_invitations)
+    iterate_invitations = pager(people.list_invitations)
+    delete_invitation = method(people.delete_invitation)
+    join_workspace = method(people.join_workspace)
+    create_key = method(people.create_key)
+    list_keys = method(people.list_keys)
+    iterate_keys = pager(people.list_keys)
+    delete_key = method(people.delete_key)
+    list_audit_entries = method(people.list_audit_entries)
+    iterate_audit_entries = pager(people.list_audit_entries)

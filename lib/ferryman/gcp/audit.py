@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ferryman.domain.page import Page, Position
 from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.gcp import documents
@@ -16,7 +18,10 @@ class FirestoreAuditEntries(FirestoreStore):
         await self._places.locate_audit_entry(entry.id).set(documents.write(entry))
 
     async def end(self, entry: AuditEntry) -> None:
-        await self._places.locate_audit_entry(entry.id).update(documents.write_fields(entry, "targets", "done"))
+        from google.api_core.exceptions import NotFound
+
+        with suppress(NotFound):  # its workspace is being deleted
+            await self._places.locate_audit_entry(entry.id).update(documents.write_fields(entry, "targets", "done"))
 
     async def forget(self, entry: AuditEntry) -> None:
         await self._places.locate_audit_entry(entry.id).delete()

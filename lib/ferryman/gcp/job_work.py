@@ -13,12 +13,12 @@ from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import EXECUTIONS, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, TASKS, WorkspacePart
 from ferryman.domain.jobs.scope import concerns, name_scope
 from ferryman.gcp import documents, occupancy
 from ferryman.gcp.belongings import count_as, list_below
 from ferryman.gcp.execution_documents import IS_EXECUTION, read_execution
-from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
+from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, in_transaction, read_together
 from ferryman.ports.jobs import JobProgress
 
 AT_ONCE = 20
@@ -75,12 +75,12 @@ class FirestoreJobWork(FirestoreStore):
         self, transaction: Transaction, job: Job, part: WorkspacePart, *, most: int, now: datetime, lease: timedelta
     ) -> JobProgress:
         current, batch = await self._check(transaction, job, now, lease), _Batch(most)
-        at_once = min(most, AT_ONCE if part.below else most)
-        query = self._query(job, part).select(["status"]).limit(at_once)
+        at_once = min(most, AT_ONCE if part.below or part is MEMBERS else most)
+        query = self._query(job, part).select(["status", "person"]).limit(at_once)
         parents = [snapshot async for snapshot in query.stream(transaction=transaction)]
         for snapshot in parents:
             is_ended = part is not EXECUTIONS or (snapshot.to_dict() or {}).get("status") in ENDED
-            if batch.room > 0 and is_ended and await self._collect_below(transaction, snapshot.reference, part, batch):
+            if batch.room > 0 and is_ended and await self._collect_below(transaction, snapshot, part, batch):
                 batch.add(snapshot.reference, part.name)
         for reference in batch.references:
             transaction.delete(reference)
@@ -89,8 +89,9 @@ class FirestoreJobWork(FirestoreStore):
         is_more = batch.room <= 0 or (len(parents) == at_once and bool(batch.references))
         return JobProgress(after, is_more)
 
-    async def _collect_below(self, transaction: Transaction, parent: Reference, part: WorkspacePart, batch: _Batch) -> bool:
-        """Add what is below `parent` as far as there is room. Return whether that was all, and there is room for it."""
+    async def _collect_below(self, transaction: Transaction, document: Snapshot, part: WorkspacePart, batch: _Batch) -> bool:
+        """Add what goes with a document as far as there is room. Return whether that was all, and there is room for it."""
+        parent = document.reference
         for collection in part.below:
             async for reference in list_below(parent, collection, transaction, most=batch.room + 1):
                 if batch.room <= 0:
@@ -100,7 +101,18 @@ class FirestoreJobWork(FirestoreStore):
             tokens = filter_by(self._client.collection("tokens"), ("task", "==", parent.id)).select(["task"])
             async for snapshot in tokens.limit(batch.room).stream(transaction=transaction):
                 batch.add(snapshot.reference, "tokens")
+        if part is MEMBERS:
+            await self._collect_person(transaction, document, batch)
         return batch.room > 0
+
+    async def _collect_person(self, transaction: Transaction, membership: Snapshot, batch: _Batch) -> None:
+        """Add the person of `membership` where it is their last one, unless they were deleted already."""
+        person = str((membership.to_dict() or {})["person"])
+        reference = self._places.locate_person(person)
+        stored = filter_by(self._client.collection("memberships"), ("person", "==", person)).select([]).limit(2)
+        is_last = len([snapshot async for snapshot in stored.stream(transaction=transaction)]) == 1
+        if is_last and (await reference.get(transaction=transaction)).exists:
+            batch.add(reference, "people")
 
     @in_transaction
     async def note(

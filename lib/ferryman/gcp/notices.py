@@ -52,8 +52,9 @@ class FirestoreNotice:
     def __init__(self, followed: FollowedExecution) -> None:
         self._followed, self._seen = followed, followed.number
 
-    async def wait(self, seconds: float) -> None:
-        self._seen = await self._followed.wait(self._seen, seconds)
+    async def wait(self, seconds: float) -> bool:
+        before, self._seen = self._seen, await self._followed.wait(self._seen, seconds)
+        return self._seen != before
 
 
 class FirestoreNotices:

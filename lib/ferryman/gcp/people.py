@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.workspaces.api_key import ApiKey
@@ -63,7 +64,16 @@ class FirestoreMembers(FirestoreStore):
         return True
 
     @in_transaction
-    async def remove(self, transaction: Transaction, person: str, *, owner: str, workspace: str, forced: bool = False) -> bool:
+    async def remove(
+        self,
+        transaction: Transaction,
+        person: str,
+        *,
+        owner: str,
+        workspace: str,
+        forced: bool = False,
+        job: Job | None = None,
+    ) -> bool:
         all_here = await self._find_all(owner, workspace, transaction)
         stored = next((known for known in all_here if known.person == person), None)
         if stored is None:
@@ -80,6 +90,8 @@ class FirestoreMembers(FirestoreStore):
         ]
         for reference in ended:
             transaction.delete(reference)
+        if job is not None:
+            transaction.create(self._places.locate_job(job.id), documents.write(job))
         return True
 
     async def _find_belonging(

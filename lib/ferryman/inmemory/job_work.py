@@ -12,7 +12,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import EXECUTIONS, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, TASKS, WorkspacePart
 from ferryman.domain.jobs.scope import concerns, name_scope
 from ferryman.inmemory.jobs import check
 from ferryman.inmemory.memory import Memory, MemoryStore
@@ -84,6 +84,11 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
     elif part is TASKS:
         for task in [item for item in memory.tasks.values() if _fits(job, item)]:
             yield from _list_task(memory, task.id)
+    elif part is MEMBERS:
+        for place in [place for place in memory.memberships if place[0] == job.workspace]:
+            if sum(person == place[1] for _, person in memory.memberships) == 1 and place[1] in memory.people:
+                yield "people", _remove(memory.people, place[1])
+            yield part.name, _remove(memory.memberships, place)
     elif part.is_group:
         for user in [user for user, workspace in memory.user_workspaces.items() if workspace == job.workspace]:
             for place in [
@@ -95,7 +100,7 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
             yield part.name, _remove(stored, name)
 
 
-_NAMES = {"keys": "api_keys", "answers": "keyed", "audit_entries": "audit"}
+_NAMES = {"answers": "keyed", "audit_entries": "audit"}
 """The fields of `Memory` that have another name than the part."""
 
 

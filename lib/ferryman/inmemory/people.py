@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.page import Page, Position
@@ -103,7 +104,7 @@ class MemoryMembers(MemoryStore):
         self._memory.memberships[place] = changed
         return True
 
-    async def remove(self, person: str, *, owner: str, workspace: str, forced: bool = False) -> bool:
+    async def remove(self, person: str, *, owner: str, workspace: str, forced: bool = False, job: Job | None = None) -> bool:
         stored = await self.get(person, owner=owner, workspace=workspace)
         if stored is None:
             return False
@@ -119,6 +120,8 @@ class MemoryMembers(MemoryStore):
                 del memory.invitations[digest]
         if not any(known.person == person for known in memory.memberships.values()):
             memory.people.pop(person, None)
+        if job is not None:
+            memory.jobs[job.id] = job
         return True
 
     def _in(self, owner: str, workspace: str) -> Sequence[Membership]:
@@ -201,7 +204,8 @@ class MemoryAuditEntries(MemoryStore):
         self._memory.audit[entry.id] = entry
 
     async def end(self, entry: AuditEntry) -> None:
-        self._memory.audit[entry.id] = entry
+        if entry.id in self._memory.audit:
+            self._memory.audit[entry.id] = entry
 
     async def forget(self, entry: AuditEntry) -> None:
         self._memory.audit.pop(entry.id, None)

@@ -9,8 +9,8 @@ from typing import Protocol
 class Notice(Protocol):
     """One watcher of one execution."""
 
-    async def wait(self, seconds: float) -> None:
-        """Return once the execution or one of its calls has changed since the last wait, and after so many seconds at most.
+    async def wait(self, seconds: float) -> bool:
+        """Return True once the execution or one of its calls has changed since the last wait; False after so many seconds.
 
         Also where nothing may have changed: it says that looking is worth it, not what there is to see.
         """

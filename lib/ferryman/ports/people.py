@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.workspaces.access import KeyAccess
@@ -47,15 +48,17 @@ class Members(Protocol):
 
     `list` returns each membership with the person, the oldest first. `update` writes `fields` of a membership and returns
     whether there is one; `remove` ends it with the person's keys for the workspace and the invitations that the person made, in
-    one commit, and deletes the person whose last membership it was. Both raise `LastAdminError` where no admin would be left,
-    unless `forced`.
+    one commit, which stores `job` too and deletes the person whose last membership it was. Both raise `LastAdminError` where no
+    admin would be left, unless `forced`.
     """
 
     async def get(self, person: str, *, owner: str, workspace: str) -> Membership | None: ...
     async def find_person(self, person: str, *, owner: str) -> Person | None: ...
     async def list(self, owner: str, workspace: str) -> Sequence[tuple[Membership, Person | None]]: ...
     async def update(self, membership: Membership, fields: Collection[str], *, forced: bool = False) -> bool: ...
-    async def remove(self, person: str, *, owner: str, workspace: str, forced: bool = False) -> bool: ...
+    async def remove(
+        self, person: str, *, owner: str, workspace: str, forced: bool = False, job: Job | None = None
+    ) -> bool: ...
 
 
 class Invitations(Protocol):
@@ -94,8 +97,11 @@ class Invitations(Protocol):
 
 
 class AuditEntries(Protocol):
-    """The audit entries of workspaces. `end` stores that one is done, with its targets; `forget` deletes one that came to
-    nothing. `list` returns those of a workspace, the newest first."""
+    """The audit entries of workspaces.
+
+    `end` stores that one is done, with its targets, and nothing where its workspace was deleted meanwhile; `forget` deletes one
+    that came to nothing. `list` returns those of a workspace, the newest first.
+    """
 
     async def add(self, entry: AuditEntry) -> None: ...
     async def end(self, entry: AuditEntry) -> None: ...

@@ -1,4 +1,4 @@
-"""API keys: how one is made, and the only form in which it is stored."""
+"""API keys, and tokens of invitations: how one is made, and the only form in which it is stored."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import secrets
 
 PREFIX = "fm_"
+_TOKEN = re.compile(r"fi_[A-Za-z0-9_-]{43}", re.ASCII)
 _KEY = re.compile(r"fm_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -15,8 +16,18 @@ def generate_key() -> str:
     return PREFIX + secrets.token_urlsafe(32)
 
 
+def generate_token() -> str:
+    """Return a new token of an invitation: 256 random bits. It is shown once and never stored."""
+    return "fi_" + secrets.token_urlsafe(32)
+
+
+def is_token(text: str) -> bool:
+    """Tell whether `text` has the form of a token of an invitation."""
+    return _TOKEN.fullmatch(text) is not None
+
+
 def digest_key(key: str) -> str:
-    """Return the SHA-256 of `key` in hex; 256 random bits need no salt and no slow hash."""
+    """Return the SHA-256 of an API key or a token in hex; 256 random bits need no salt and no slow hash."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 

@@ -12,16 +12,20 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import list_parts
+from ferryman.domain.jobs.parts import MEMBERS, list_parts
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.page import Position
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import TaskFilter
 from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.member import Membership, Role
+from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.gcp import documents
 from ferryman.gcp.agents import FirestoreAgents
+from ferryman.gcp.api_keys import FirestoreApiKeys
+from ferryman.gcp.audit import FirestoreAuditEntries
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
@@ -31,6 +35,7 @@ from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.job_work import FirestoreJobWork
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
+from ferryman.gcp.people import FirestoreInvitations, FirestoreMembers
 from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
@@ -248,6 +253,34 @@ async def job_at_work(clients: GoogleClients) -> None:
             await work.delete(claimed, part, most=9, now=NOW, lease=lease)
 
 
+async def member_gone_with_workspace(clients: GoogleClients) -> None:
+    membership = Membership(owner="ann", workspace="ws_gone", person="p", role=Role.VIEWER, created_at=NOW)
+    await Places(clients.firestore()).locate_membership("ws_gone", "p").set(documents.write(membership))
+    job = Job(id="job_gone", owner="ann", workspace="ws_gone", kind=JobKind.DELETE_WORKSPACE, subject="ws_gone", created_at=NOW)
+    await Places(clients.firestore()).locate_job(job.id).set(documents.write(job))
+    lease = timedelta(seconds=9)
+    claimed, _ = await FirestoreJobs(clients).claim(job.id, slice=0, holder="h", now=NOW, lease=lease)
+    await FirestoreJobWork(clients).delete(claimed, MEMBERS, most=9, now=NOW, lease=lease)
+
+
+async def people_met(clients: GoogleClients) -> None:
+    keys, members, invitations = FirestoreApiKeys(clients), FirestoreMembers(clients), FirestoreInvitations(clients)
+    await keys.list("ann", "w")
+    place = {"owner": "ann", "workspace": "w", "created_at": NOW}
+    until = NOW + timedelta(days=7)
+    invitation = Invitation(id="inv", name="Eve", role=Role.VIEWER, invited_by="", expires_at=until, **place)
+    await invitations.create("d", invitation, now=NOW)
+    await invitations.withdraw("inv_other", owner="ann", workspace="w")
+    membership = await invitations.take("d", person="p", is_new=True, key="k", key_digest="d", now=NOW)
+    assert membership is not None
+    await members.update(membership, ["approves"])
+    await members.remove("p", owner="ann", workspace="w")
+
+
+async def audited(clients: GoogleClients) -> None:
+    await FirestoreAuditEntries(clients).list("ann", "w", most=1)
+
+
 QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreAgents.list": (agents_listed,),
     "FirestoreAgents._create": (agent_created,),
@@ -257,6 +290,15 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreJobWork.disable_tasks": (job_at_work,),
     "FirestoreJobWork.delete": (job_at_work,),
     "FirestoreJobWork._collect_below": (job_at_work,),
+    "FirestoreJobWork._collect_person": (member_gone_with_workspace,),
+    "FirestoreApiKeys._find_all": (people_met,),
+    "FirestoreInvitations._find_open": (people_met,),
+    "FirestoreInvitations.take": (people_met,),
+    "FirestoreInvitations.withdraw": (people_met,),
+    "FirestoreMembers._find_all": (people_met,),
+    "FirestoreMembers._find_belonging": (people_met,),
+    "FirestoreMembers.remove": (people_met,),
+    "FirestoreAuditEntries.list": (audited,),
     "FirestoreClusters._documents": (clusters_listed,),
     "FirestoreClusters._put": (cluster_stored,),
     "FirestoreConnections.put": (connection_begun,),

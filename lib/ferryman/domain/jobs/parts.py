@@ -27,11 +27,14 @@ class WorkspacePart:
 
 EXECUTIONS = WorkspacePart(name="executions", collection="executions", below=("calls", "steps"), of_agents=True)
 TASKS = WorkspacePart(name="tasks", collection="tasks", below=("credentials", "connections", "clusters"), of_agents=True)
+MEMBERS = WorkspacePart(name="members", collection="memberships")
+"""A person whose last membership it was is deleted with it: nobody's name stays."""
+
 PARTS: tuple[WorkspacePart, ...] = (
     EXECUTIONS,
     TASKS,
     WorkspacePart(name="agents", collection="agents"),
-    WorkspacePart(name="members", collection="members"),
+    MEMBERS,
     WorkspacePart(name="keys", collection="api_keys"),
     WorkspacePart(name="invitations", collection="invitations"),
     WorkspacePart(name="audit_entries", collection="audit"),

@@ -55,7 +55,12 @@ class Membership:
     @property
     def rights(self) -> frozenset[Right]:
         """What the person may do in the workspace."""
-        return RIGHTS_OF[self.role] | ({Right.APPROVE} if self.approves else frozenset())
+        return list_rights(self.role, self.approves)
+
+
+def list_rights(role: Role, approves: bool) -> frozenset[Right]:
+    """Return the rights of a membership with this role, and the right to approve or not."""
+    return RIGHTS_OF[role] | ({Right.APPROVE} if approves else frozenset())
 
 
 def limit_rights(membership: Membership | None, scopes: Collection[Right]) -> frozenset[Right]:

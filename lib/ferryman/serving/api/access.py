@@ -146,8 +146,13 @@ def name_services(task: Task, deps: ApiDependencies, having: str) -> str:
     return ", ".join(known) or "it has none"
 
 
+def is_id(text: str) -> bool:
+    """Tell whether `text` may be the id of anything."""
+    return _ID.fullmatch(text) is not None
+
+
 async def _task(request: Request, task_id: str, deps: Dependencies, caller: CurrentCaller) -> Task:
-    task = await deps.tasks.get(task_id) if _ID.fullmatch(task_id) else None
+    task = await deps.tasks.get(task_id) if is_id(task_id) else None
     if task is None or not caller.sees(task):
         raise NotFoundError("task")
     request.state.task = task
@@ -155,7 +160,7 @@ async def _task(request: Request, task_id: str, deps: Dependencies, caller: Curr
 
 
 async def _execution(execution_id: str, deps: Dependencies, caller: CurrentCaller) -> Execution:
-    execution = await deps.executions.get(execution_id) if _ID.fullmatch(execution_id) else None
+    execution = await deps.executions.get(execution_id) if is_id(execution_id) else None
     if execution is None or not caller.sees(execution):
         raise NotFoundError("execution")
     return execution

@@ -10,9 +10,11 @@ from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
 from ferryman.domain.credits import ledger, statement
-from ferryman.domain.credits.balance import get_month, name_owner_balance
+from ferryman.domain.credits.balance import CreditPart, get_month, name_owner_balance
 from ferryman.domain.credits.statement import Grouping
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.owners.cap import CapKind, name_part
+from ferryman.domain.workspaces.member import Right
 from ferryman.serving.api.access import ASKS, OWNS, READS, CurrentCaller, CurrentOwner, Dependencies
 from ferryman.serving.api.shapes import account as shapes
 from ferryman.serving.api.shapes.plan import PlanResponse
@@ -76,18 +78,30 @@ async def get_ledger(
 
 
 @router.get("/me", dependencies=[ASKS], tags=["tables"], summary="Who you are, and the credits you have left this month")
-async def get_me(deps: Dependencies, owner: CurrentOwner) -> shapes.Me:
-    plan = deps.plans.get(owner.plan)
+async def get_me(deps: Dependencies, caller: CurrentCaller) -> shapes.Me:
+    owner, plan = caller.owner, deps.plans.get(caller.owner.plan)
+    person = await deps.members.find_person(caller.person, owner=owner.id) if caller.person else None
     balance = (await deps.ledger.balance(name_owner_balance(owner.id))).at(deps.clock.now())
-    spent = balance.credits_used + balance.credits_reserved
-    remaining = Decimal(0) if plan is None else max(Decimal(0), plan.credits_per_month - spent)
+    remaining = Decimal(0)
+    if plan is not None:
+        remaining = max(Decimal(0), plan.credits_per_month - balance.credits_used - balance.credits_reserved)
+    # whoever is in one workspace is told of no other
+    part = balance.parts.get(name_part(CapKind.WORKSPACE, caller.workspace), CreditPart())
+    counts = balance if caller.key.is_own else part
     return shapes.Me(
         owner=owner.id,
+        workspace_id=caller.workspace,
+        person_id=caller.person,
+        name="" if person is None else person.name,
+        role=None if caller.membership is None else caller.membership.role,
+        rights=tuple(right for right in Right if right in caller.rights),
+        key_id=caller.key.id,
+        key_expires_at=caller.key.expires_at,
         plan=owner.plan,
         month=balance.month,
-        credits_used=balance.credits_used,
-        credits_reserved=balance.credits_reserved,
-        credits_left=remaining,
+        credits_used=counts.credits_used,
+        credits_reserved=counts.credits_reserved,
+        credits_left=remaining if caller.key.is_own else None,
         halted=await deps.halts.find_halt_reason(owner.id),
         limits=None if plan is None else PlanResponse.model_validate(plan),
     )

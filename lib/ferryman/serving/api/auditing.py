@@ -59,7 +59,9 @@ async def record_change(
     except REFUSALS:
         await _finish(deps, entry, None)
         raise
-    await _finish(deps, entry, _list_targets(request, response))
+    # a retry that is answered as the first request was has changed nothing
+    is_repeated = getattr(request.state, "is_repeated", False)
+    await _finish(deps, entry, None if is_repeated else _list_targets(request, response))
 
 
 async def _finish(deps: ApiDependencies, entry: AuditEntry, targets: tuple[str, ...] | None) -> None:

@@ -80,7 +80,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
             for method, operation in operations.items():
                 # FastAPI presumes one wherever there is a parameter; a path of plain text is never refused for its form
                 operation["responses"].pop("422", None)
-                if method == "post":
+                if any(parameter["name"] == "idempotency-key" for parameter in operation.get("parameters", ())):
                     for answer in operation["responses"].values():
                         answer.setdefault("headers", {}).update(REPLAYED)
                 for status in _problems(method, operation):
@@ -91,7 +91,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _problems(method: str, operation: dict[str, Any]) -> list[int]:
-    asks = "security" in operation
+    # whoever asks without a key has a token
+    asks = "security" in operation or method == "post"
     body = "requestBody" in operation
     conditions = {
         400: body or method == "post",

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 from asyncio import sleep
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.stream import HOLD, RENEWAL
+from ferryman.domain.workspaces.access import judge_key
+from ferryman.domain.workspaces.member import Right
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.notices import Notice
 from ferryman.serving import sse
 from ferryman.serving.api.errors import TooManyRequestsError
+from ferryman.serving.api.rights import Caller
 
 AGAIN_S = 5
 """After how many seconds it is worth another try where too many are open."""
@@ -33,22 +36,31 @@ POLLS_TOGETHER = 4
 however many streams watch them. More are read less often, so that together they poll at the same rate."""
 
 
+CHECK_EVERY = timedelta(seconds=0.5)
+"""How often it is read whether the client may still read: a stream ends within a second of a revocation."""
+
+
+class _NotAllowedError(Exception):
+    """The client may not read any longer."""
+
+
 class EventStreamResponse(StreamingResponse):
     """The frames of an execution's events. Made by `open_event_stream`."""
 
     def __init__(
-        self, execution: Execution, *, after: int, deps: ApiDependencies, owner: Owner, stream: str, most: int
+        self, execution: Execution, *, after: int, deps: ApiDependencies, caller: Caller, stream: str, most: int
     ) -> None:
         feed = deps.feeds.open(deps.executions, execution)
         every_s = deps.poll_s if deps.notices is None else sse.KEEP_ALIVE_S
         frames = sse.stream_events(feed, after=after, poll_s=every_s, sleep=self._sleep)
-        super().__init__(self._check_place(frames), media_type=sse.MEDIA_TYPE, headers=HEADERS)
+        super().__init__(self._check_frames(frames), media_type=sse.MEDIA_TYPE, headers=HEADERS)
         self._deps = deps
         self._execution = execution.id
         self._notice: Notice | None = None
-        self._owner = owner
+        self._owner, self._caller = caller.owner, caller
         self._stream = stream
         self._most = most
+        self._checked_at = deps.clock.now()
 
     async def hold(self) -> bool:
         """Count among the owner's open streams from now on; False where too many are."""
@@ -77,21 +89,45 @@ class EventStreamResponse(StreamingResponse):
             yield
 
     async def _sleep(self, seconds: float) -> None:
-        if self._notice is not None:
-            await self._notice.wait(seconds)
-            return
-        crowd = max(1.0, self._deps.feeds.count(self._owner.id) / POLLS_TOGETHER)
-        await sleep(seconds * crowd)
+        """Wait so long, or until a change is told. Raise `_NotAllowedError` once the client may not read any longer."""
+        if self._notice is None:
+            seconds *= max(1.0, self._deps.feeds.count(self._owner.id) / POLLS_TOGETHER)
+        while seconds > 0:
+            await self._check_access()
+            step = min(seconds, CHECK_EVERY.total_seconds())
+            if self._notice is None:
+                await sleep(step)
+            elif await self._notice.wait(step):
+                break
+            seconds -= step
+        await self._check_access()
 
-    async def _check_place(self, frames: AsyncIterator[str]) -> AsyncIterator[str]:
-        """Yield `frames` while the stream may be open: one that was not renewed in time may have lost its place."""
+    async def _check_frames(self, frames: AsyncIterator[str]) -> AsyncIterator[str]:
+        """Yield `frames` while the client may read them, and the stream may be open: one that was not renewed in time may have
+        lost its place."""
         due = self._deps.clock.now() + RENEWAL
-        async for frame in frames:
-            if self._deps.clock.now() >= due:
-                if not await self._renew():
-                    return
-                due = self._deps.clock.now() + RENEWAL
-            yield frame
+        with suppress(_NotAllowedError):
+            async for frame in frames:
+                await self._check_access()
+                if self._deps.clock.now() >= due:
+                    if not await self._renew():
+                        return
+                    due = self._deps.clock.now() + RENEWAL
+                yield frame
+
+    async def _check_access(self) -> None:
+        """Raise `_NotAllowedError` if the API key was revoked or has expired, or its person has left; read once in a while."""
+        now = self._deps.clock.now()
+        if now - self._checked_at < CHECK_EVERY:
+            return
+        self._checked_at, caller = now, self._caller
+        try:
+            key, access = await self._deps.keys.check(caller.digest, caller.key, caller.workspace)
+        except UnavailableError:
+            raise _NotAllowedError from None  # nobody knows; the client connects again
+        rights = None if key is None else judge_key(key, access, now=now)
+        if not access.finds_workspace(caller.key) or rights is None or Right.READ not in rights:
+            raise _NotAllowedError
 
     async def _renew(self) -> bool:
         try:
@@ -107,15 +143,16 @@ class EventStreamResponse(StreamingResponse):
             self._deps.tracer.line("stream.not_released", severity="WARNING", error=type(error).__name__)
 
 
-async def open_event_stream(execution: Execution, *, after: int, deps: ApiDependencies, owner: Owner) -> EventStreamResponse:
+async def open_event_stream(execution: Execution, *, after: int, deps: ApiDependencies, caller: Caller) -> EventStreamResponse:
     """Return the response that streams the events of `execution` numbered above `after`, counted among the owner's open
     streams.
 
     Raises 429 where there are as many as may be.
     """
+    owner = caller.owner
     plan = deps.plans.get(owner.plan)
     most = 1 if plan is None else plan.streams
-    response = EventStreamResponse(execution, after=after, deps=deps, owner=owner, stream=deps.ids.new("stream"), most=most)
+    response = EventStreamResponse(execution, after=after, deps=deps, caller=caller, stream=deps.ids.new("stream"), most=most)
     async with deps.openings_of.turn(owner.id):
         # as many in this process alone are too many: no store needs to be asked
         is_held = deps.watchers[owner.id] < most and await response.hold()

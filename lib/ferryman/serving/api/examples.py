@@ -13,6 +13,7 @@ from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PRO
+from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.serving.api.shapes import (
     account,
@@ -23,6 +24,7 @@ from ferryman.serving.api.shapes import (
     custom,
     execution,
     job,
+    people,
     receipt,
     record,
     table,
@@ -145,6 +147,22 @@ _DELETION = {
     **{"counts": _COUNTS, "requested_at": "2026-11-22T09:00:00.000000Z", "completed_at": "2026-11-22T09:00:04.000000Z"},
     **{"key": 1, "hash": DIGEST, "signature": "0" * 128},
 }
+_MEMBER = {
+    **{"person_id": "person_8277e0910d750195b448797616e091", "name": "Bea", "role": "operator", "approves": False},
+    **{"max_credits_month": "200", "created_at": AT},
+}
+_INVITATION = {
+    **{"id": "inv_e1671797c52e15f763380b45e841ec", "name": "Bea", "role": "operator", "approves": False},
+    **{"invited_by": "", "created_at": AT, "expires_at": AT},
+}
+_KEY = {
+    **{"id": "key_8fa14cdd754f91cc6554c9e71929cc", "person": _MEMBER["person_id"], "name": "my laptop"},
+    **{"scopes": ["read", "run"], "created_at": AT, "expires_at": None, "last_used_at": AT},
+}
+_AUDIT_ENTRY = {
+    **{"id": "audit_f95b70fdc3088560732a5ac135644506", "person": _MEMBER["person_id"], "key": _KEY["id"]},
+    **{"action": "createTask", "targets": [TASK], "done": True, "created_at": AT},
+}
 _SERVICE = {
     **{"id": "coingecko", "name": "CoinGecko", "description": "Prices of coins.", "category": "finance"},
     **{"allowed_domains": ["api.coingecko.com"], "default_auth_type": AuthType.HEADER, "oauth": None},
@@ -235,11 +253,26 @@ def build_answers() -> Mapping[str, BaseModel]:
         "listJobs": job.JobList.model_validate({"jobs": [_JOB], "next": None}),
         "getDeletionReceipt": job.DeletionDocument.model_validate({"receipt": _DELETION, "keys": keys}),
         "listWorkspaces": workspace.WorkspaceList(workspaces=(stored_workspace,), next=None),
+        **dict.fromkeys(("getMember", "changeMember"), people.MemberResponse.model_validate(_MEMBER)),
+        "listMembers": people.MemberList.model_validate({"members": [_MEMBER], "next": None}),
+        "createInvitation": people.NewInvitationResponse.model_validate({**_INVITATION, "token": "fi_" + "x" * 43}),
+        "listInvitations": people.InvitationList.model_validate({"invitations": [_INVITATION], "next": None}),
+        "joinWorkspace": people.JoinedResponse.model_validate(
+            {
+                **{name: _MEMBER[name] for name in ("person_id", "role", "approves")},
+                **{"workspace_id": _WORKSPACE["id"], "key_id": _KEY["id"], "key": "fm_" + "x" * 43},
+            }
+        ),
+        "createKey": people.NewKeyResponse.model_validate({**_KEY, "last_used_at": None, "key": "fm_" + "x" * 43}),
+        "listKeys": people.KeyList.model_validate({"keys": [_KEY], "next": None}),
+        "listAuditEntries": people.AuditEntryList.model_validate({"entries": [_AUDIT_ENTRY], "next": CURSOR}),
         "haltExecutions": account.Halt(halted="ann's kill switch is on"),
         "resumeExecutions": account.Halt(halted=None),
         "getMe": account.Me.model_validate(
             {
                 **{"owner": "ann", "plan": "pro", "month": "2026-11", "halted": None, "limits": plan},
+                **{"workspace_id": _WORKSPACE["id"], "person_id": "", "name": "", "role": None, "rights": [*Right]},
+                **{"key_id": "", "key_expires_at": None},
                 **{"credits_used": "36.06", "credits_reserved": "100", "credits_left": "4863.94"},
             }
         ),

@@ -219,7 +219,7 @@ async def list_receipt_keys(deps: Dependencies, _: CurrentOwner) -> receipt.Rece
 async def watch_events(
     execution: OwnedExecution,
     deps: Dependencies,
-    owner: CurrentOwner,
+    caller: CurrentCaller,
     after: Annotated[int, Query(ge=0, description="Only the events numbered above this")] = 0,
     last_event_id: Annotated[str | None, Header(description="The same, as browsers say it; it wins")] = None,
 ) -> Response:
@@ -230,4 +230,4 @@ async def watch_events(
         frames = "".join([frame async for frame in sse.stream_events(feed, after=after, poll_s=deps.poll_s)])
         # a browser that gets a 204 does not connect again
         return Response(frames, media_type=sse.MEDIA_TYPE, headers=HEADERS) if frames else Response(status_code=204)
-    return await open_event_stream(execution, after=after, deps=deps, owner=owner)
+    return await open_event_stream(execution, after=after, deps=deps, caller=caller)

@@ -184,6 +184,7 @@ class IdempotentRoute(APIRoute):
                 response = await handle(request)
             except AnsweredError as answered:
                 once_before: IdempotentRequest = request.state.once
+                request.state.is_repeated = True
                 return await once_before.replay(answered.request)
             finally:
                 if isinstance(once := getattr(request.state, "once", None), IdempotentRequest):

@@ -9,6 +9,7 @@ TAGS = {
     "credentials": "The keys that a task's calls are made with. A value goes in, and no route gives it back.",
     "executions": "The runs of a task: started, watched, cancelled, and accounted for to the last call.",
     "workspaces": "Closed parts of what an owner has: nothing in one is seen, counted or used from another.",
+    "people": "Who is in a workspace, as what, with which API keys, and who changed what.",
     "jobs": "Long work on what an owner has, done in the background: how far it is, and what it deleted.",
     "kill switch": "Stops everything of an owner's at once.",
     "budgets": "Caps of credits in a month, and what is used and reserved of each.",
@@ -46,6 +47,24 @@ OPERATIONS = {
     "archiveWorkspace": "Only with the owner's own key. Executions under way go on; the default workspace is never archived.",
     "restoreWorkspace": "Only with the owner's own key. One that is active stays as it is.",
     "deleteWorkspace": "Only with the owner's own key. It is not found from then on; a job deletes all that is in it.",
+    "listMembers": "People with their roles. The owner is none of them, and may do everything with the owner's own key.",
+    "getMember": "Their name is stored here alone: all else says their id.",
+    "changeMember": "What is left out stays. It acts on their next request, whatever their API keys were made with.",
+    "deleteMember": (
+        "In one commit their membership, API keys and invitations end. A job ends the executions that they started, "
+        "or hands them over to you. Everybody may leave; the last admin is removed by the owner alone."
+    ),
+    "createInvitation": "Good for seven days, and once. The token is shown this once, and nobody can ask for it again.",
+    "listInvitations": "Without their tokens.",
+    "deleteInvitation": "Its token is good for nothing from then on.",
+    "joinWorkspace": (
+        "Needs no API key: the token says who may. With that of a person of the same owner, the person becomes a member "
+        "of another workspace."
+    ),
+    "createKey": "It has at most the rights, and the time, of the API key that asks. The key is shown this once.",
+    "listKeys": "Without the keys themselves, of which only digests are stored.",
+    "deleteKey": "Open event streams of it end within a second. One of your own, or anybody's with the right manage.",
+    "listAuditEntries": "Each names the person, the API key, the operation and the ids: never what was written.",
     "listJobs": "With the owner's own key all of the owner's; with a person's, those of its workspace.",
     "getJob": "Its counts grow while it runs. Jobs stay when what they deleted is gone.",
     "getDeletionReceipt": "There is one once the deletion is done. `ferryman verify` verifies it offline.",
@@ -84,6 +103,9 @@ AGENT = (
 PARAMETERS = {
     "task_id": ("A task's id", "task_2b525468e13227c127f103c34f5e4e"),
     "execution_id": ("An execution's id", "exec_67ec551ec9450d2efb780e96f8ac1a"),
+    "person_id": ("A person's id", "person_8277e0910d750195b448797616e091"),
+    "invitation_id": ("An invitation's id", "inv_e1671797c52e15f763380b45e841ec"),
+    "key_id": ("An API key's id, which is no part of the key", "key_8fa14cdd754f91cc6554c9e71929cc"),
     "workspace_id": ("A workspace's id", "ws_5d41402abc4b2a76b9719d911017c5"),
     "job_id": ("A job's id", "job_7d793037a0760186574b0282f2f435"),
     "integration_id": ("A service's id in the catalog", "coingecko"),
@@ -103,6 +125,10 @@ _TASK = {
 EXAMPLES: dict[str, dict[str, Any]] = {
     "NewTask": _TASK,
     "TaskChange": {"enabled": False},
+    "MemberChange": {"role": "operator"},
+    "NewInvitation": {"name": "Bea", "role": "operator"},
+    "TakenInvitation": {"token": "fi_" + "x" * 43},
+    "NewKey": {"name": "my laptop", "scopes": ["read", "run"], "expires_in_days": 90},
     "NewWorkspace": {"name": "Kitchen", "max_credits_month": 500},
     "WorkspaceChange": {"allowed_tools": ["http_get", "calculator"]},
     "StartRequest": {"input": "in Swiss francs, too"},

@@ -82,6 +82,18 @@ def check_needs(needs: Sequence[RouteNeed], caller: Caller) -> None:
         raise HTTPException(409, "the workspace is archived: nothing in it is started or changed until it is restored")
 
 
+def check_given(rights: frozenset[Right], caller: Caller) -> None:
+    """Raise 403 where `rights`, which the request would give to somebody, are more than it has itself."""
+    for right in sorted(rights):
+        check_right(right, caller)
+
+
+def check_whole(caller: Caller) -> None:
+    """Raise 403 where the API key has not every right of the person who holds it: one that was made for less ends nothing."""
+    for right in Right if caller.membership is None else sorted(caller.membership.rights):
+        check_right(right, caller)
+
+
 def check_right(right: Right, caller: Caller) -> None:
     """Raise 403 if the request has not this right."""
     if right in caller.rights:
