@@ -24,6 +24,7 @@ from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.gcp import documents
 from ferryman.gcp.agents import FirestoreAgents
+from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.api_keys import FirestoreApiKeys
 from ferryman.gcp.audit import FirestoreAuditEntries
 from ferryman.gcp.clients import GoogleClients
@@ -277,6 +278,12 @@ async def people_met(clients: GoogleClients) -> None:
     await members.remove("p", owner="ann", workspace="w")
 
 
+async def alerts_listed(clients: GoogleClients) -> None:
+    await FirestoreAlerts(clients).list("ann", "w")
+    await FirestoreAlerts(clients).overdue(before=NOW, most=1)
+    await FirestoreExecutions(clients).list_unsent_alerts("e")
+
+
 async def audited(clients: GoogleClients) -> None:
     await FirestoreAuditEntries(clients).list("ann", "w", most=1)
 
@@ -298,6 +305,9 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreMembers._find_all": (people_met,),
     "FirestoreMembers._find_belonging": (people_met,),
     "FirestoreMembers.remove": (people_met,),
+    "FirestoreAlerts.list": (alerts_listed,),
+    "FirestoreAlerts.overdue": (alerts_listed,),
+    "FirestoreExecutions.list_unsent_alerts": (alerts_listed,),
     "FirestoreAuditEntries.list": (audited,),
     "FirestoreClusters._documents": (clusters_listed,),
     "FirestoreClusters._put": (cluster_stored,),
