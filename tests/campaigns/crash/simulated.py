@@ -237,7 +237,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
     """Collect the stored state and the effects of the run."""
     execution = await ports.executions.get("e")
     assert execution is not None
-    user, kinds = build_user_id("o"), ("taste", "dietary", "lifestyle")
+    user, kinds = build_user_id(execution.context), ("taste", "dietary", "lifestyle")
     stored_documents = {kind: (await ports.user_documents.get(user, f"user_memory/{kind}"))[0] for kind in kinds}
     return Record(
         scenario=scenario,
