@@ -15,7 +15,8 @@ Json = Mapping[str, Any]
 
 ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
-    *("IntegrationResponse", "ToolResponse", "AgentResponse", "CustomTool", "ImportResponse", "PlanResponse", "ModelResponse"),
+    *("IntegrationResponse", "ToolResponse", "AgentTemplateResponse", "CustomTool", "ImportResponse"),
+    *("PlanResponse", "ModelResponse", "AgentResponse"),
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
     *("KeyResponse", "NewKeyResponse", "AuditEntryResponse"),

@@ -11,13 +11,17 @@ from typing import Any
 import pytest
 
 from ferryman import catalog
-from ferryman.catalog.agents import AGENTS, read_agents
+from ferryman.catalog.agents import TEMPLATES, read_agents
 from ferryman.catalog.tools import ICONS, LISTED
+from ferryman.domain.agents.rules import find_agent_problems
 from ferryman.domain.tools.agent import AgentRole
+from ferryman.domain.workspaces.agent import build_default_agent, change_agent
+from ferryman.domain.workspaces.effective_policy import ToolLimits
 from ferryman.settings import MisconfiguredError
+from tests.builders import START
 
 DOCUMENT: list[dict[str, Any]] = json.loads(files(catalog).joinpath("agents.json").read_text())
-MANAGER, WALLY, EVE = (AGENTS[name] for name in ("manager", "wally", "eve"))
+MANAGER, WALLY, EVE = (TEMPLATES[name] for name in ("manager", "wally", "eve"))
 LOCAL = {"web_fetch", "web_search_tool", "file_read", "file_write"}
 MEMORY = {name for name in LISTED if name.startswith("memory_")}
 PLATFORM = {name for name in LISTED if name.startswith("orchestrator__")}
@@ -44,8 +48,10 @@ def test_an_agent_without_a_field_does_not_load(field: str) -> None:
         ("role", "boss", "role must be one of coordinator, specialist"),
         ("role", "coordinator", "exactly one agent must be the coordinator"),
         ("icon", "nothing", "there is no icon 'nothing'"),
-        ("implemented", True, "implemented must be false"),
-        ("reason", None, "reason must be a string"),
+        ("system_prompt", 1, "system_prompt must be a string"),
+        ("system_prompt", "start xmrig", "system_prompt asks for crypto mining, which agents may not do"),
+        ("name", " ", "name must not be empty"),
+        ("waits_for", 1, "waits_for must be a string or null"),
         ("surprise", 1, "unknown \\['surprise'\\]"),
         ("allowed_tools", "web_fetch", "allowed_tools must be a list of names"),
         ("allowed_tools", [1], "allowed_tools must be a list of names"),
@@ -64,8 +70,8 @@ def test_something_that_is_no_object_does_not_load() -> None:
 
 
 def test_manager_coordinates_wally_and_eve() -> None:
-    assert [agent.name for agent in AGENTS.values()] == ["Manager", "Wally", "Eve"]
-    assert [agent.role for agent in AGENTS.values()] == [AgentRole.COORDINATOR, AgentRole.SPECIALIST, AgentRole.SPECIALIST]
+    assert [agent.name for agent in TEMPLATES.values()] == ["Manager", "Wally", "Eve"]
+    assert [agent.role for agent in TEMPLATES.values()] == [AgentRole.COORDINATOR, AgentRole.SPECIALIST, AgentRole.SPECIALIST]
 
 
 def test_manager_may_call_all_of_the_memory_and_of_the_platform() -> None:
@@ -84,11 +90,20 @@ def test_eve_may_call_the_same_tools_as_wally() -> None:
     assert EVE.allowed_tools == WALLY.allowed_tools
 
 
-def test_an_agent_may_call_what_its_list_names_and_nothing_else() -> None:
-    assert {name for name in LISTED if WALLY.allows(name)} == set(WALLY.allowed_tools)
+def test_every_template_becomes_an_agent_that_breaks_no_rule() -> None:
+    names = ("name", "description", "system_prompt", "allowed_tools")
+    for template in TEMPLATES.values():
+        fields = {name: getattr(template, name) for name in names}
+        agent = change_agent(build_default_agent("o", "ws"), fields, now=START)
+        assert find_agent_problems(agent, tools=LISTED, models=()) == []
 
 
-def test_an_empty_list_allows_every_tool() -> None:
+def test_an_empty_list_loads_and_allows_every_tool() -> None:
     document = copy.deepcopy(DOCUMENT)
     document[0]["allowed_tools"] = []
-    assert all(map(read_agents(document, LISTED, ICONS)["manager"].allows, LISTED))
+    limits = ToolLimits(agent=read_agents(document, LISTED, ICONS)["manager"].allowed_tools)
+    assert limits.select(LISTED) == tuple(LISTED)
+
+
+def test_only_the_coordinator_waits_for_something() -> None:
+    assert [template.waits_for for template in TEMPLATES.values()] == ["delegation between agents", None, None]

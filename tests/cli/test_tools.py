@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-from ferryman.catalog.agents import AGENTS
 from ferryman.catalog.tools import CATEGORIES, LISTED, TOOLS
 from tests.canaries import canary
 from tests.cli.conftest import ENTRY, Typed
@@ -22,18 +21,6 @@ def test_the_catalog_is_shown_by_category_and_what_is_not_implemented_is_named_w
     for reason, names in re.findall(r"^  not implemented \((.*)\): (.*)$", "\n".join(lines), re.MULTILINE):
         rest |= dict.fromkeys(names.split(", "), reason)
     assert rest == {tool.name: tool.reason for tool in LISTED.values() if not tool.implemented}
-
-
-def test_the_agents_are_shown_with_the_number_of_their_tools(typed: Typed) -> None:
-    lines = typed("agents").stdout.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == sorted((agent.name for agent in AGENTS.values()), key=str.lower)
-    for agent in AGENTS.values():
-        implemented = [name for name in agent.allowed_tools if name in TOOLS]
-        (line,) = (line for line in lines if line.startswith(f"{agent.name} "))
-        assert f" {len(agent.allowed_tools)}, {len(implemented)} implemented " in line
-    assert {agent["id"]: tuple(agent["allowed_tools"]) for agent in json.loads(typed("agents", "--json").stdout)} == {
-        agent.id: agent.allowed_tools for agent in AGENTS.values()
-    }
 
 
 def test_without_a_task_the_tools_of_the_catalog_are_listed(typed: Typed) -> None:

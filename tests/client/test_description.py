@@ -17,7 +17,7 @@ from ferryman.client.request import ApiRequest
 from ferryman.client.routes import credentials, tasks
 from ferryman.serving import api
 
-THINGS = ("task", "execution", "workspace", "job", "person", "invitation", "key")
+THINGS = ("task", "execution", "workspace", "agent", "job", "person", "invitation", "key")
 ARGUMENTS = {"name": "{name}", "cluster": "{name}", **{thing: f"{{{thing}_id}}" for thing in THINGS}}
 UNREACHED = {
     *(("GET", path) for path in ("/healthz", "/v1/integrations/{integration_id}", "/v1/tasks/{task_id}/chat/tools")),

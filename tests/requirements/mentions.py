@@ -50,14 +50,18 @@ def find_claimed(lines: Iterable[Requirement], named: Collection[str]) -> list[s
     return [line.id for line in lines if line.state is State.OPEN and line.id in named]
 
 
+NAMING = ("tool_triggers.py", "tool_triggers.json", "agents.json")
+"""Files of the library that only name tools."""
+
+
 def read_library() -> str:
     """Return the sources of the library and its functions as one text, without what only names tools: the entries of those
-    that are not implemented, and the words that would load them."""
+    that are not implemented, the words that would load them, and the templates of agents that may call them."""
     paths = (path for folder in ("lib", "functions") for path in (ROOT / folder).rglob("*"))
     lines = (
         line
         for path in sorted(paths)
-        if path.suffix in (".py", ".json") and path.stem != "tool_triggers"
+        if path.suffix in (".py", ".json") and path.name not in NAMING
         for line in path.read_text().splitlines()
     )
     return "\n".join(line for line in lines if '"implemented": false' not in line)

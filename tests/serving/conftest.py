@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -22,6 +22,7 @@ from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
+from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
@@ -167,13 +168,16 @@ class Stage:
         )
 
     def owner(self, name: str, plan: str = "pro") -> dict[str, str]:
-        """Store the owner `name`, with a second workspace beside the default one, and return the owner's headers."""
+        """Store the owner `name`, with a second workspace and agent beside the default ones, and return the owner's headers."""
         if name not in self.keys:
             self.keys[name] = keys.generate_key()
             self.memory.owners[name] = Owner(id=name, plan=plan, created_at=START)
             self.memory.keys[keys.digest_key(self.keys[name])] = ApiKey(owner=name, created_at=START)
             second = Workspace(id=f"ws_{name}", owner=name, name="Second", created_at=START, updated_at=START)
             self.memory.workspaces[second.id] = second
+            place = derive_default_workspace(name)
+            unchanged = build_default_agent(name, place)
+            self.memory.agents[f"agent_{name}"] = replace(unchanged, id=f"agent_{name}", name="Second")
             self.memory.jobs[f"job_{name}"] = build_job(name)
             self._let_in(name)
         return {"Authorization": f"Bearer {self.keys[name]}"}

@@ -35,13 +35,13 @@ class Ask:
     def url(self, task: str, execution: str) -> str:
         name = "Zen" if "/cluster/" in self.path else "GITHUB_TOKEN"
         names = {"task_id": task, "execution_id": execution, "workspace_id": "ws_ann", "job_id": "job_ann"}
-        names |= {"person_id": "person_ann", "invitation_id": "inv_ann", "key_id": "key_ann"}
+        names |= {"person_id": "person_ann", "invitation_id": "inv_ann", "key_id": "key_ann", "agent_id": "agent_ann"}
         return self.path.format(**names, name=name, integration_id="github") + self.query
 
     @property
     def owned(self) -> bool:
         """Whether the route names something that belongs to somebody."""
-        return any(f"{{{kind}_id}}" in self.path for kind in ("task", "execution", "workspace", "job", *PEOPLE))
+        return any(f"{{{kind}_id}}" in self.path for kind in ("task", "execution", "workspace", "agent", "job", *PEOPLE))
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -85,6 +85,13 @@ ROUTES = (
     Ask("PATCH", "/v1/workspaces/{workspace_id}", 200, {"name": "Other"}),
     Ask("POST", "/v1/workspaces/{workspace_id}/archive", 200),
     Ask("POST", "/v1/workspaces/{workspace_id}/restore", 200),
+    Ask("POST", "/v1/agents", 201, {"template": "wally"}),
+    Ask("GET", "/v1/agents", 200),
+    Ask("GET", "/v1/agents/{agent_id}", 200),
+    Ask("PATCH", "/v1/agents/{agent_id}", 200, {"name": "Other"}),
+    Ask("GET", "/v1/agents/{agent_id}/policy", 200),
+    Ask("POST", "/v1/agents/{agent_id}/archive", 200),
+    Ask("POST", "/v1/agents/{agent_id}/restore", 200),
     Ask("GET", "/v1/jobs", 200),
     Ask("GET", "/v1/jobs/{job_id}", 200),
     Ask("GET", "/v1/jobs/{job_id}/receipt", 200),
@@ -104,7 +111,7 @@ ROUTES = (
     Ask("GET", "/v1/integrations", 200),
     Ask("GET", "/v1/integrations/{integration_id}", 200),
     Ask("GET", "/v1/tools", 200),
-    Ask("GET", "/v1/agents", 200),
+    Ask("GET", "/v1/agent-templates", 200),
     Ask("GET", "/v1/plans", 200),
     Ask("GET", "/v1/models", 200),
     Ask("GET", "/v1/receipt-keys", 200),
@@ -116,6 +123,7 @@ ROUTES = (
     Ask("DELETE", "/v1/halt", 200),
     Ask("GET", "/healthz", 200),
     Ask("GET", "/", 200),
+    Ask("DELETE", "/v1/agents/{agent_id}", 202),
     Ask("DELETE", "/v1/workspaces/{workspace_id}", 202),
     Ask("DELETE", "/v1/tasks/{task_id}/credentials/{name}", 204),
     Ask("DELETE", "/v1/tasks/{task_id}", 204),

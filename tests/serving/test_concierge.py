@@ -38,7 +38,7 @@ def function(monkeypatch: pytest.MonkeyPatch) -> ConciergeDouble:
 
 
 async def post(function: Any, caller: str = CALLER, **changes: Any) -> httpx.Response:
-    body = {"call": "c", "tool": "save_preference", "arguments": ARGUMENTS, "user": USER, **changes}
+    body = {"call": "c", "tool": "save_preference", "arguments": ARGUMENTS, "user": USER, "within_s": 5.0, **changes}
     return await post_call(concierge.serve(lambda _: function), body, caller)
 
 

@@ -55,7 +55,7 @@ async def test_an_archive_holds_the_definitions_and_what_has_ended(client: httpx
     manifest = read_archive(io.BytesIO(answer.content))
     assert {kind: count for kind, count in manifest.counts.items() if count} == {
         "workspace": 1,
-        "agents": 1,
+        "agents": 2,
         "tasks": 1,
         "executions": 1,
     }

@@ -36,13 +36,13 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         lambda build: local_tools.serve(build),
         "/",
         {},
-        {"call": "c", "tool": "calculator", "arguments": {}, "user": str(UUID(int=1))},
+        {"call": "c", "tool": "calculator", "arguments": {}, "user": str(UUID(int=1)), "within_s": 5.0},
     ),
     "concierge": (
         lambda build: concierge.serve(build),
         "/",
         {},
-        {"call": "c", "tool": "save_preference", "arguments": {}, "user": str(UUID(int=1))},
+        {"call": "c", "tool": "save_preference", "arguments": {}, "user": str(UUID(int=1)), "within_s": 5.0},
     ),
     "reseal": (TOOL("api_call"), "/reseal", {}, {"task": "task_1", "version": 2}),
     "connect": (

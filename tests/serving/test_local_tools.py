@@ -13,7 +13,7 @@ from ferryman.serving import local_tools
 from tests.serving.function_double import CALLER, FunctionDouble, post_call
 
 assert "calculator" in TOOLS, "the function's own root has its tools registered"
-CALL = {"call": "c", "tool": "calculator", "arguments": {"expression": "6 * 7"}, "user": str(UUID(int=1))}
+CALL = {"call": "c", "tool": "calculator", "arguments": {"expression": "6 * 7"}, "user": str(UUID(int=1)), "within_s": 5.0}
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ async def test_nobody_else_is_answered(function: FunctionDouble) -> None:
     ("changes", "detail"),
     [
         ({"user": "ann"}, "user must be a UUID"),
-        ({"user": None}, "the body must be an object with exactly arguments, call, tool, user"),
+        ({"user": None}, "the body must be an object with exactly arguments, call, tool, user, within_s"),
         ({"arguments": []}, "arguments must be of type dict"),
-        ({"owner": "o"}, "the body must be an object with exactly arguments, call, tool, user"),
+        ({"owner": "o"}, "the body must be an object with exactly arguments, call, tool, user, within_s"),
     ],
 )
 async def test_another_body_is_refused_by_the_name_of_its_field(

@@ -89,7 +89,7 @@ async def test_tasks_are_listed_by_name_and_by_whether_they_are_enabled(client: 
     [
         ("/v1/integrations", "integrations", "id"),
         ("/v1/tools", "tools", "name"),
-        ("/v1/agents", "agents", "id"),
+        ("/v1/agent-templates", "templates", "id"),
         ("/v1/plans", "plans", "name"),
         ("/v1/models", "models", "name"),
     ],

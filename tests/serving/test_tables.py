@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+import json
+from dataclasses import asdict, fields, replace
 from decimal import Decimal
 
 import httpx
 
-from ferryman.catalog.agents import AGENTS
+from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import CATEGORIES, LISTED, TOOLS
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.tools.tool import ToolPolicy
@@ -46,15 +47,15 @@ async def test_every_tool_is_listed_with_what_is_shown_of_it(client: httpx.Async
     assert {tool["reason"] for tool in tools if tool["implemented"]} == {None}
 
 
-async def test_the_agents_are_listed_by_id_with_the_tools_that_each_may_call(client: httpx.AsyncClient) -> None:
-    first = (await client.get("/v1/agents?limit=1")).json()
-    rest = (await client.get("/v1/agents", params={"cursor": first["next"]})).json()
-    agents = first["agents"] + rest["agents"]
-    assert [agent["id"] for agent in agents] == sorted(AGENTS)
-    assert {agent["id"]: tuple(agent["allowed_tools"]) for agent in agents} == {
-        agent.id: agent.allowed_tools for agent in AGENTS.values()
-    }
-    assert {(agent["implemented"], bool(agent["reason"])) for agent in agents} == {(False, True)}
+async def test_the_templates_of_agents_are_listed_by_id_with_all_that_an_agent_begins_with(client: httpx.AsyncClient) -> None:
+    first = (await client.get("/v1/agent-templates?limit=1")).json()
+    rest = (await client.get("/v1/agent-templates", params={"cursor": first["next"]})).json()
+    templates = first["templates"] + rest["templates"]
+    assert [template["id"] for template in templates] == sorted(TEMPLATES)
+    for template in templates:
+        expected = asdict(TEMPLATES[template["id"]])
+        del expected["icon"]
+        assert {name: value for name, value in template.items() if name != "icon_url"} == json.loads(json.dumps(expected))
 
 
 async def test_what_is_decided_about_a_tool_is_shown(client: httpx.AsyncClient) -> None:

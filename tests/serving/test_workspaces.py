@@ -74,7 +74,7 @@ async def test_the_default_workspace_has_settings_too(client: httpx.AsyncClient)
         ({"name": " "}, "name", "must not be empty"),
         ({"name": "x" * 101}, "name", "must be at most 100 characters, is 101"),
         ({"name": "a\nb"}, "name", "must be printable: without line breaks, control characters and lone surrogates"),
-        ({"allowed_tools": ["a b"]}, "allowed_tools.0", "must be the name of a tool: 1 to 128 letters, digits, _, . and -"),
+        ({"allowed_tools": ["a b"]}, "allowed_tools.0", "must be the name of a tool: 1 to 64 letters, digits, _ and -"),
         ({"allowed_tools": ["a", "a"]}, "allowed_tools.1", "is listed twice"),
         ({"max_credits_month": 0}, "max_credits_month", "must be above 0; null for no limit"),
         ({"max_credits_month": 10_000_000}, "max_credits_month", "must be at most 55000 on plan pro"),

@@ -1,4 +1,4 @@
-"""The catalog of agents: `agents.json`, read once and checked against the catalog of tools.
+"""The catalog of agents: `agents.json`, the templates of agents, read once and checked against the catalog of tools.
 
 What an agent may call follows from its list, and how many tools that are is counted, never written down.
 """
@@ -11,20 +11,21 @@ from typing import Any
 
 from ferryman.catalog import check_members, need
 from ferryman.catalog.tools import ICONS, LISTED, load_file
-from ferryman.domain.tools.agent import AgentListing, AgentRole
+from ferryman.domain.agents.rules import find_text_problems
+from ferryman.domain.tools.agent import AgentRole, AgentTemplate
 
 FILE = "catalog/agents.json"
-_FIELDS = frozenset(field.name for field in fields(AgentListing))
-_TEXTS = ("id", "name", "description", "icon", "reason")
+_FIELDS = frozenset(field.name for field in fields(AgentTemplate))
+_TEXTS = ("id", "name", "description", "icon", "system_prompt")
 
 
-def read_agents(document: Sequence[Any], tools: Collection[str], icons: Collection[str]) -> dict[str, AgentListing]:
+def read_agents(document: Sequence[Any], tools: Collection[str], icons: Collection[str]) -> dict[str, AgentTemplate]:
     """Return the agents by id, in their order.
 
     Raise `MisconfiguredError`, which names the entry and the field, for one that lacks a field or lists a tool that is not
     among `tools`, and where there is not exactly one coordinator.
     """
-    agents: dict[str, AgentListing] = {}
+    agents: dict[str, AgentTemplate] = {}
     for index, entry in enumerate(document):
         where = f"{FILE} entry {index}"
         need(isinstance(entry, Mapping), f"{where}: must be an object")
@@ -34,10 +35,13 @@ def read_agents(document: Sequence[Any], tools: Collection[str], icons: Collecti
         where = f"{where} ({entry['id']!r})"
         need(entry["id"] not in agents, f"{where}: the id is given twice")
         need(entry["icon"] in icons, f"{where}: there is no icon {entry['icon']!r}")
-        need(entry["implemented"] is False, f"{where}: implemented must be false, since nothing runs agents yet")
+        waits_for = entry["waits_for"]
+        need(waits_for is None or isinstance(waits_for, str), f"{where}: waits_for must be a string or null")
+        problems = find_text_problems(**{name: entry[name] for name in ("name", "description", "system_prompt")})
+        need(not (problem := next(problems, None)), f"{where}: {problem and problem.field} {problem and problem.message}")
         need(entry["role"] in list(AgentRole), f"{where}: role must be one of {', '.join(AgentRole)}")
         allowed = _read_tools(entry["allowed_tools"], tools, f"{where}: allowed_tools")
-        agents[entry["id"]] = AgentListing(**{**entry, "role": AgentRole(entry["role"]), "allowed_tools": allowed})
+        agents[entry["id"]] = AgentTemplate(**{**entry, "role": AgentRole(entry["role"]), "allowed_tools": allowed})
     coordinators = [agent.id for agent in agents.values() if agent.role is AgentRole.COORDINATOR]
     need(len(coordinators) == 1, f"{FILE}: exactly one agent must be the coordinator, not {coordinators}")
     return agents
@@ -52,5 +56,5 @@ def _read_tools(names: Any, tools: Collection[str], where: str) -> tuple[str, ..
     return tuple(names)
 
 
-AGENTS = read_agents(load_file("agents.json"), LISTED, ICONS)
-"""The agents by id, the coordinator among them."""
+TEMPLATES = read_agents(load_file("agents.json"), LISTED, ICONS)
+"""The templates by id, the coordinator's among them."""

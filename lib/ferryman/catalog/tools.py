@@ -15,6 +15,7 @@ from urllib.parse import quote
 from ferryman.catalog.tool_entries import read_categories, read_tools
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.tasks.task import TaskSummary, ToolLoading
 from ferryman.domain.tools.names import names_tool
 from ferryman.domain.tools.tool import Tool
 
@@ -46,6 +47,13 @@ FINDERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == FINDING)
 def find_tool(name: str) -> Tool:
     """Return the tool of this name; for any that is not built in `DECLARED`, which has no name of its own."""
     return TOOLS.get(name, DECLARED)
+
+
+def list_enabled(task: TaskSummary) -> tuple[str, ...]:
+    """Return the built-in tools that `task` has enabled; loading them by context enables the search for the others."""
+    if task.tool_loading is ToolLoading.ALL:
+        return task.tools
+    return (*task.tools, *(name for name in FINDERS if name not in task.tools))
 
 
 def is_listed(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""`ferryman integrations`, `agents`, `models` and `plans`: what there is to choose from."""
+"""`ferryman integrations`, `models` and `plans`: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -13,24 +13,6 @@ async def integrations(session: ApiSession) -> None:
     """List the services a task may be approved for, with their domains and how they take a credential."""
     columns = ("id", "name", "allowed_domains", "default_auth_type", "credential_key_template", "headers")
     session.screen.print_list([entry async for entry in session.client.iterate_integrations()], *columns)
-
-
-@click.command()
-@api_command
-async def agents(session: ApiSession) -> None:
-    """List the agents of the catalog: what each is for, the tools that it may call, and how many of these are implemented.
-
-    Agents cannot be run yet; tasks can. --json names the tools.
-    """
-    listed = [agent async for agent in session.client.iterate_agents()]
-    implemented = {tool["name"] async for tool in session.client.iterate_tools() if tool["implemented"]}
-    session.screen.print_json(listed)
-    rows = []
-    for agent in listed:
-        count = sum(name in implemented for name in agent["allowed_tools"])
-        tools = f"{len(agent['allowed_tools'])}, {count} implemented" if agent["allowed_tools"] else "all"
-        rows.append({**agent, "tools": tools})
-    session.screen.print_table(rows, "name", "role", "tools", "description", "reason", empty="The catalog has no agents.")
 
 
 @click.command()

@@ -6,15 +6,34 @@ from typing import Any, Literal, TypedDict
 
 
 class AgentJson(TypedDict):
-    """An agent of the catalog. One that is not implemented is listed only. An empty `allowed_tools` allows every tool."""
+    """An agent as it is stored."""
+
+    agent_id: str
+    workspace_id: str
+    name: str
+    description: str
+    system_prompt: str
+    model: str | None
+    allowed_tools: list[str]
+    tool_settings: dict[str, ToolSettingsJson]
+    max_credits_month: str | None
+    template: str | None
+    is_default: bool
+    archived: bool
+    created_at: str
+    updated_at: str
+
+
+class AgentTemplateJson(TypedDict):
+    """A template of the catalog, which agents are made from. An empty `allowed_tools` allows every tool."""
 
     id: str
     name: str
     role: Literal["coordinator", "specialist"]
     description: str
     icon_url: str
-    implemented: bool
-    reason: str
+    system_prompt: str
+    waits_for: str | None
     allowed_tools: list[str]
 
 
@@ -592,6 +611,14 @@ class ToolJson(TypedDict):
     reason: str | None
     input_schema: dict[str, Any] | None
     policy: ToolPolicyJson | None
+
+
+class ToolSettingsJson(TypedDict):
+    """An agent's settings of one tool. Null: as the plan and the tool allow. The model cannot change fixed `arguments`."""
+
+    calls_max: int | None
+    timeout_s: float | None
+    arguments: dict[str, Any]
 
 
 class WorkspaceJson(TypedDict):

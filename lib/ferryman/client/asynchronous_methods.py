@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ferryman.client.methods import async_method, async_pager
-from ferryman.client.routes import account, catalog, credentials, executions, jobs, people, tasks, tools, workspaces
+from ferryman.client.routes import (
+    account,
+    agents,
+    catalog,
+    credentials,
+    executions,
+    jobs,
+    people,
+    tasks,
+    tools,
+    workspaces,
+)
 
 
 class AsyncMethods:
@@ -41,8 +52,8 @@ class AsyncMethods:
     iterate_integrations = async_pager(catalog.list_integrations)
     list_tools = async_method(catalog.list_tools)
     iterate_tools = async_pager(catalog.list_tools)
-    list_agents = async_method(catalog.list_agents)
-    iterate_agents = async_pager(catalog.list_agents)
+    list_agent_templates = async_method(catalog.list_agent_templates)
+    iterate_agent_templates = async_pager(catalog.list_agent_templates)
     list_plans = async_method(catalog.list_plans)
     iterate_plans = async_pager(catalog.list_plans)
     list_models = async_method(catalog.list_models)
@@ -53,6 +64,16 @@ class AsyncMethods:
     list_alerts = async_method(account.list_alerts)
     iterate_alerts = async_pager(account.list_alerts)
     get_me = async_method(account.get_me)
+    create_agent = async_method(agents.create_agent)
+    list_agents = async_method(agents.list_agents)
+    iterate_agents = async_pager(agents.list_agents)
+    get_agent = async_method(agents.get_agent)
+    change_agent = async_method(agents.change_agent)
+    archive_agent = async_method(agents.archive_agent)
+    restore_agent = async_method(agents.restore_agent)
+    delete_agent = async_method(agents.delete_agent)
+    list_policy = async_method(agents.list_policy)
+    iterate_policy = async_pager(agents.list_policy)
     create_workspace = async_method(workspaces.create_workspace)
     list_workspaces = async_method(workspaces.list_workspaces)
     iterate_workspaces = async_pager(workspaces.list_workspaces)

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ferryman.client.methods import method, pager
-from ferryman.client.routes import account, catalog, credentials, executions, jobs, people, tasks, tools, workspaces
+from ferryman.client.routes import (
+    account,
+    agents,
+    catalog,
+    credentials,
+    executions,
+    jobs,
+    people,
+    tasks,
+    tools,
+    workspaces,
+)
 
 
 class Methods:
@@ -41,8 +52,8 @@ class Methods:
     iterate_integrations = pager(catalog.list_integrations)
     list_tools = method(catalog.list_tools)
     iterate_tools = pager(catalog.list_tools)
-    list_agents = method(catalog.list_agents)
-    iterate_agents = pager(catalog.list_agents)
+    list_agent_templates = method(catalog.list_agent_templates)
+    iterate_agent_templates = pager(catalog.list_agent_templates)
     list_plans = method(catalog.list_plans)
     iterate_plans = pager(catalog.list_plans)
     list_models = method(catalog.list_models)
@@ -53,6 +64,16 @@ class Methods:
     list_alerts = method(account.list_alerts)
     iterate_alerts = pager(account.list_alerts)
     get_me = method(account.get_me)
+    create_agent = method(agents.create_agent)
+    list_agents = method(agents.list_agents)
+    iterate_agents = pager(agents.list_agents)
+    get_agent = method(agents.get_agent)
+    change_agent = method(agents.change_agent)
+    archive_agent = method(agents.archive_agent)
+    restore_agent = method(agents.restore_agent)
+    delete_agent = method(agents.delete_agent)
+    list_policy = method(agents.list_policy)
+    iterate_policy = pager(agents.list_policy)
     create_workspace = method(workspaces.create_workspace)
     list_workspaces = method(workspaces.list_workspaces)
     iterate_workspaces = pager(workspaces.list_workspaces)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman import offload
-from ferryman.catalog.tools import FINDERS, TOOLS, holds_secrets
+from ferryman.catalog.tools import TOOLS, holds_secrets, list_enabled
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
@@ -19,7 +19,6 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
-from ferryman.domain.tasks.task import Task, ToolLoading
 from ferryman.loop import endings, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.preamble import RULES, describe_access
@@ -51,7 +50,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         raise StartRejectedError(f"the prompt asks for {rule}, which tasks may not do")
     sealed, former = await deps.credentials.read_all(task.id)
     services = [credential.label.service for credential in sealed]
-    tools = tuple(tool for tool in start.limits.select(_enable_search(task)) if tool in TOOLS)
+    tools = tuple(tool for tool in start.limits.select(list_enabled(task)) if tool in TOOLS)
     definitions = deps.registry.get_definitions(tools, services=services)
     message = f"{task.task_prompt}\n{execution.input or ''}"
     prompts = f"{message}\n{agent.system_prompt}\n{task.system_prompt}"
@@ -108,13 +107,6 @@ def _list_fixed(policy: ExecutionPolicy) -> list[Block]:
         for name, settings in policy.settings.items()
         if settings.arguments
     ]
-
-
-def _enable_search(task: Task) -> tuple[str, ...]:
-    """Return the built-in tools that `task` has enabled; loading them by context enables the search for the others."""
-    if task.tool_loading is ToolLoading.ALL:
-        return task.tools
-    return (*task.tools, *(name for name in FINDERS if name not in task.tools))
 
 
 async def _find_injection(owner: str, texts: Sequence[str]) -> str | None:

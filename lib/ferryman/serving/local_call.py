@@ -33,7 +33,7 @@ async def answer_call(
     from ferryman.domain.calls.call import ToolCall
     from ferryman.tools.local_function.execute import answer
 
-    body = await read_body(request, call=str, tool=str, arguments=dict, user=str)
+    body = await read_body(request, call=str, tool=str, arguments=dict, user=str, within_s=float)
     try:
         user = UUID(body["user"])
     except ValueError:
@@ -47,7 +47,7 @@ async def answer_call(
             parent=request.headers.get("traceparent", ""),
         ):
             db = begin(str(user))
-            answered = await answer(tool_call, user, db)
+            answered = await answer(tool_call, user, db, within_s=body["within_s"])
             return JSONResponse({**asdict(answered), **end(db, answered.code is not None)})
     finally:
         await function.tracer.flush()

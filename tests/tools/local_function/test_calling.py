@@ -19,6 +19,7 @@ from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.labels.label import OWNED, READ, Source
 from ferryman.domain.owners.user_changes import DOCUMENT_BYTES_MAX, UserChanges
 from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.settings import ToolSettings
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import MemoryTickets
@@ -84,7 +85,7 @@ async def test_the_function_is_given_the_scanned_arguments_and_no_task(caller: C
     await caller.execute()
     ((function, body),) = caller.requests
     assert function == "local_tools"
-    assert body == {"call": "c", "tool": "calculator", "arguments": ARGUMENTS, "user": body["user"]}
+    assert body == {"call": "c", "tool": "calculator", "arguments": ARGUMENTS, "user": body["user"], "within_s": 5.0}
 
 
 async def test_the_user_is_the_same_uuid_for_one_owner_and_tells_no_name(caller: Caller) -> None:
@@ -296,3 +297,11 @@ async def test_a_call_whose_answer_was_lost_too_often_is_not_made_again(caller: 
     caller.memory.tickets["e"][0] = replace(caller.ticket, attempt=attempts)
     settled = await caller.execute()
     assert (len(caller.requests), settled.state) == (count, TicketState.SETTLED)
+
+
+async def test_the_agents_settings_of_the_tool_lower_the_time_of_a_call() -> None:
+    caller = Caller()
+    policy = replace(POLICY, settings={"calculator": ToolSettings(timeout_s=1.5)})
+    caller.memory.executions["e"] = replace(caller.memory.executions["e"], policy=policy)
+    await caller.execute()
+    assert caller.requests[0][1]["within_s"] == 1.5

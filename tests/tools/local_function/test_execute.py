@@ -12,7 +12,7 @@ import pytest
 
 from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.domain.calls.call import ToolCall
-from ferryman.tools.local_function.execute import execute, run
+from ferryman.tools.local_function.execute import Answer, answer, execute, run
 from ferryman.tools.local_function.registry import TOOL_REGISTRY, TOOL_SCHEMAS, register
 from tests.builders import build_tool
 from tests.tools.local_function import clock
@@ -111,6 +111,12 @@ async def test_the_models_own_arguments_are_left_as_they_were() -> None:
 async def test_a_result_is_returned_as_it_is() -> None:
     result = "r" * 100_000
     assert await execute_probe(lambda **_: asyncio.sleep(0, result)) == result
+
+
+def test_a_call_is_ended_earlier_where_it_is_given_less_time() -> None:
+    with registered(lambda **_: asyncio.sleep(60, "late")):
+        answered = clock.run(answer(ToolCall(id="1", name="probe", arguments={}), USER, DB, within_s=2.5))
+    assert answered == (Answer("Error: Tool 'probe' timed out after 2.5 seconds", "timed_out"), 2.5)
 
 
 def test_a_tool_that_takes_longer_than_five_seconds_is_ended() -> None:

@@ -1,4 +1,4 @@
-"""What there is for every task: services, tools, agents, plans, models."""
+"""What there is for every task: services, tools, templates of agents, plans, models."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ def list_tools(*, limit: int | None = None, cursor: str | None = None) -> ApiReq
     return get(build_path("tools"), read_page("tools"), limit=limit, cursor=cursor)
 
 
-def list_agents(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.AgentJson]]:
-    """Return a page of the agents of the catalog, each with the tools that it may call."""
-    return get(build_path("agents"), read_page("agents"), limit=limit, cursor=cursor)
+def list_agent_templates(
+    *, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.AgentTemplateJson]]:
+    """Return a page of the templates that agents are made from."""
+    return get(build_path("agent-templates"), read_page("templates"), limit=limit, cursor=cursor)
 
 
 def list_plans(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.PlanJson]]:

@@ -1,22 +1,19 @@
-"""The rules that a stored agent meets, and those of a list of tools, which workspaces have, too."""
+"""The rules that a stored agent meets."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX, find_model_problems
-from ferryman.domain.tools.names import is_tool_name, strip_prefix
+from ferryman.domain.tools.names import find_list_problems, strip_prefix
 from ferryman.domain.tools.settings import CALLS_LIMIT, TIMEOUT_LIMIT_S, ToolSettings
 from ferryman.domain.tools.tool import Tool, ToolListing
 from ferryman.domain.workspaces.agent import Agent
-from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX
-
-TOOLS_LISTED_MAX = 200
-"""The names in one list of tools."""
+from ferryman.domain.workspaces.rules import find_name_problems
 
 SETTINGS_MAX = 50
 """The tools that one agent has settings of."""
@@ -26,6 +23,9 @@ SETTINGS_CHARACTERS_MAX = 20_000
 
 ARGUMENTS_DEPTH_MAX = 10
 
+UNTIMED = ("finding", "waiting")
+"""The kinds of tools that the orchestrator executes itself: no time limit would end their calls."""
+
 
 def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], models: Collection[str]) -> list[Problem]:
     """Return the problems that keep `agent` from being stored.
@@ -33,7 +33,7 @@ def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], model
     `tools` is the catalog by name, `models` the names of the models that have a price.
     """
     problems = [
-        *_find_text_problems(agent),
+        *find_text_problems(name=agent.name, description=agent.description, system_prompt=agent.system_prompt),
         *find_list_problems("allowed_tools", agent.allowed_tools),
         *_find_settings_problems(agent.tool_settings, tools),
     ]
@@ -44,34 +44,19 @@ def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], model
     return problems
 
 
-def find_list_problems(field: str, names: Sequence[str]) -> Iterator[Problem]:
-    """Yield the problems of a list of tools: any name may be a declared tool's, so that only its form can be wrong."""
-    if len(names) > TOOLS_LISTED_MAX:
-        yield Problem(field, f"at most {TOOLS_LISTED_MAX} names of tools, got {len(names)}")
-        return
-    seen = set[str]()
-    for index, name in enumerate(names):
-        if not is_tool_name(name):
-            yield Problem(f"{field}.{index}", "must be the name of a tool: 1 to 64 of A-Z, a-z, 0-9, _ and -")
-        elif strip_prefix(name) in seen:
-            yield Problem(f"{field}.{index}", "is listed twice")
-        seen.add(strip_prefix(name))
-
-
-def _find_text_problems(agent: Agent) -> Iterator[Problem]:
+def find_text_problems(*, name: str, description: str, system_prompt: str) -> Iterator[Problem]:
+    """Yield the problems of an agent's texts."""
     limits = {
-        "name": (agent.name, NAME_CHARACTERS_MAX),
-        "description": (agent.description, DESCRIPTION_CHARACTERS_MAX),
-        "system_prompt": (agent.system_prompt, PROMPT_CHARACTERS_MAX),
+        "description": (description, DESCRIPTION_CHARACTERS_MAX),
+        "system_prompt": (system_prompt, PROMPT_CHARACTERS_MAX),
     }
-    for name, (text, most) in limits.items():
+    yield from find_name_problems(name)
+    for field, (text, most) in limits.items():
         if len(text) > most:
-            yield Problem(name, f"must be at most {most} characters, is {len(text)}")
+            yield Problem(field, f"must be at most {most} characters, is {len(text)}")
         if not is_unicode(text):
-            yield Problem(name, "must be valid Unicode, without lone surrogates")
-    if not agent.name.strip():
-        yield Problem("name", "must not be empty")
-    rule = prompt.find_suspicion([agent.system_prompt[:PROMPT_CHARACTERS_MAX]])
+            yield Problem(field, "must be valid Unicode, without lone surrogates")
+    rule = prompt.find_suspicion([system_prompt[:PROMPT_CHARACTERS_MAX]])
     if rule is not None:
         yield Problem("system_prompt", f"asks for {rule}, which agents may not do")
 
@@ -110,7 +95,9 @@ def _find_limit_problems(where: str, value: ToolSettings, tool: ToolListing | No
     most = TIMEOUT_LIMIT_S
     if isinstance(tool, Tool) and tool.policy.timeout_s is not None:
         most = tool.policy.timeout_s
-    if value.timeout_s is not None and not 0 < value.timeout_s <= most:
+    if value.timeout_s is not None and isinstance(tool, Tool) and tool.kind in UNTIMED:
+        yield Problem(f"{where}.timeout_s", f"must be null: the calls of {tool.name} have no time limit of their own")
+    elif value.timeout_s is not None and not 0 < value.timeout_s <= most:
         yield Problem(f"{where}.timeout_s", f"must be above 0 and at most {most:g} seconds")
 
 

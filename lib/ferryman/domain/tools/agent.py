@@ -1,8 +1,8 @@
-"""Agents of the catalog: their names, what each is for, and which tools each may call. Nothing runs them yet."""
+"""Agents of the catalog: templates that the agents of a workspace are made from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -16,11 +16,11 @@ class AgentRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentListing:
-    """What is decided about an agent. `icon` is the name of a picture (catalog/icons.json).
+class AgentTemplate:
+    """What an agent that is made from it begins with. `icon` is the name of a picture (catalog/icons.json).
 
-    `allowed_tools` are the names of the tools that it may call, and an empty list allows every tool. One that is not
-    `implemented` is listed only; `reason` says what it waits for.
+    `allowed_tools` are the names of the tools that it may call, and an empty list allows every tool. `waits_for` says what of
+    it does not work yet; None where all does. Which of its tools are implemented is said of the tools, not of it.
     """
 
     id: str
@@ -28,10 +28,6 @@ class AgentListing:
     role: AgentRole
     description: str
     icon: str
-    implemented: bool
-    reason: str
+    system_prompt: str = field(repr=False)
+    waits_for: str | None
     allowed_tools: tuple[str, ...]
-
-    def allows(self, tool: str) -> bool:
-        """Tell whether the agent may call the tool of this name."""
-        return not self.allowed_tools or tool in self.allowed_tools

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+
+from ferryman.domain.problem import Problem
+
+LISTED_MAX = 200
+"""The names in one list of tools."""
 
 PREFIX = "orchestrator__"
 """The prefix of the tools of the platform's own server. No declared tool has it."""
@@ -26,3 +31,17 @@ def names_tool(names: Collection[str], tool: str) -> bool:
     """Tell whether `tool` is among `names`, each with or without the prefix."""
     stripped = strip_prefix(tool)
     return stripped in names or PREFIX + stripped in names
+
+
+def find_list_problems(field: str, names: Sequence[str]) -> Iterator[Problem]:
+    """Yield the problems of a list of tools: any name may be a declared tool's, so that only its form can be wrong."""
+    if len(names) > LISTED_MAX:
+        yield Problem(field, f"must be at most {LISTED_MAX} names of tools, are {len(names)}")
+        return
+    stripped = set[str]()
+    for index, name in enumerate(names):
+        if not is_tool_name(name):
+            yield Problem(f"{field}.{index}", "must be the name of a tool: 1 to 64 letters, digits, _ and -")
+        elif strip_prefix(name) in stripped:
+            yield Problem(f"{field}.{index}", "is listed twice")
+        stripped.add(strip_prefix(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,13 +10,12 @@ from typing import Any
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
+from ferryman.domain.tools.names import find_list_problems
 from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX, Workspace
 
-TOOLS_MAX = 200
 RETENTION_DAYS_MAX = 99_999
 """Where the deployment keeps everything for ever: as many as its own setting may say."""
 
-_TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
 _TICK = timedelta(microseconds=1)
 
 
@@ -38,7 +36,7 @@ def find_workspace_problems(workspace: Workspace, *, plan: Plan | None, retentio
     """
     return [
         *find_name_problems(workspace.name),
-        *_find_tool_problems(workspace.allowed_tools),
+        *find_list_problems("allowed_tools", workspace.allowed_tools),
         *_find_credit_problems(workspace, plan),
         *_find_url_problems(workspace.alert_url),
         *find_retention_problems(workspace.retention_days, deployment_days=retention_days),
@@ -53,17 +51,6 @@ def find_name_problems(name: str) -> Iterator[Problem]:
         yield Problem("name", f"must be at most {NAME_CHARACTERS_MAX} characters, is {len(name)}")
     if not name.isprintable():
         yield Problem("name", "must be printable: without line breaks, control characters and lone surrogates")
-
-
-def _find_tool_problems(tools: tuple[str, ...]) -> Iterator[Problem]:
-    if len(tools) > TOOLS_MAX:
-        yield Problem("allowed_tools", f"must be at most {TOOLS_MAX} names, are {len(tools)}")
-        return
-    for index, tool in enumerate(tools):
-        if _TOOL.fullmatch(tool) is None:
-            yield Problem(f"allowed_tools.{index}", "must be the name of a tool: 1 to 128 letters, digits, _, . and -")
-        elif tool in tools[:index]:
-            yield Problem(f"allowed_tools.{index}", "is listed twice")
 
 
 def _find_credit_problems(workspace: Workspace, plan: Plan | None) -> Iterator[Problem]:

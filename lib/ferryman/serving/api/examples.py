@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ferryman.catalog.agents import AGENTS
+from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
@@ -17,6 +17,7 @@ from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.serving.api.shapes import (
     account,
+    agent,
     alert,
     budget,
     call,
@@ -37,6 +38,7 @@ from ferryman.serving.api.shapes.shape import select
 AT = datetime(2026, 11, 22, 9, tzinfo=UTC)
 LATER = AT + timedelta(seconds=4)
 TASK, EXECUTION = "task_2b525468e13227c127f103c34f5e4e", "exec_67ec551ec9450d2efb780e96f8ac1a"
+AGENT = "agent_3f8a7c1d09b2e4a6f5c8d7e6b1a203"
 CURSOR = "dGhlIGVuZCBvZiB0aGlzIHBhZ2U"
 URL = "https://api.coingecko.com/api/v3/simple/price?ids=bitcoin&vs_currencies=eur"
 DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -131,6 +133,23 @@ _TOOL = {
     },
     **{"isEnabled": True, "reason": None, "cluster": "prices"},
 }
+_AGENT = {
+    **{"id": AGENT, "workspace": "ws_7a1c0f93e2b85d64a9c3f0e1d2b4a5", "name": "Prices"},
+    **{"description": "Reads prices, and sends nothing.", "system_prompt": "You report prices in euros.", "model": None},
+    **{"allowed_tools": ["api_call", "http_get"], "template": None, "is_default": False, "archived": False},
+    "tool_settings": {"http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}}},
+    **{"max_credits_month": "500", "created_at": AT, "updated_at": AT},
+}
+_POLICY = {
+    **{"agent_id": AGENT, "task_id": None, "next": None},
+    "tools": [
+        {"tool": "api_call", "allowed": True, "taken_by": [], "reason": "every level allows it"},
+        {
+            **{"tool": "webhook", "allowed": False, "taken_by": ["agent"]},
+            "reason": "the agent's allowed_tools do not name it",
+        },
+    ],
+}
 _WORKSPACE = {
     **{"id": "ws_5d41402abc4b2a76b9719d911017c5", "name": "Kitchen", "state": "active", "is_default": False},
     **{"allowed_tools": [], "max_credits_month": "500", "alert_url": None, "retention_days": None},
@@ -196,6 +215,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         **{"limits": {"agent": [], "workspace": [], "plan": []}, "settings": {}},
     }
     event = {"number": 1, "kind": "started", "at": AT, "body": {"execution_id": EXECUTION, "task_id": TASK}}
+    stored_agent = agent.AgentResponse.model_validate(_AGENT)
     stored_workspace = workspace.WorkspaceResponse.model_validate(_WORKSPACE)
     spent = {"executions": 12, "llm_tokens": "30.06", "api_call_fees": "6", "credits": "36.06"}
     return {
@@ -239,7 +259,11 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         "getIntegration": service,
         "listTools": table.ToolList(tools=(table.to_tool(LISTED["http_get"]),), next=None),
-        "listAgents": table.AgentList(agents=(table.to_agent(AGENTS["wally"]),), next=None),
+        "listAgentTemplates": table.AgentTemplateList(templates=(table.to_template(TEMPLATES["wally"]),), next=None),
+        **dict.fromkeys(("createAgent", "getAgent", "changeAgent", "restoreAgent"), stored_agent),
+        "archiveAgent": stored_agent.model_copy(update={"archived": True}),
+        "listAgents": agent.AgentList(agents=(stored_agent,), next=None),
+        "getAgentPolicy": agent.AgentPolicy.model_validate(_POLICY),
         "listPlans": table.PlanList(plans=(plan,), next=None),
         "listModels": table.ModelList.model_validate(
             {
@@ -249,7 +273,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         **dict.fromkeys(("createWorkspace", "getWorkspace", "changeWorkspace", "restoreWorkspace"), stored_workspace),
         "archiveWorkspace": stored_workspace.model_copy(update={"state": WorkspaceState.ARCHIVED}),
-        **dict.fromkeys(("deleteWorkspace", "getJob"), job.JobResponse.model_validate(_JOB)),
+        **dict.fromkeys(("deleteWorkspace", "deleteAgent", "getJob"), job.JobResponse.model_validate(_JOB)),
         "listJobs": job.JobList.model_validate({"jobs": [_JOB], "next": None}),
         "getDeletionReceipt": job.DeletionDocument.model_validate({"receipt": _DELETION, "keys": keys}),
         "listWorkspaces": workspace.WorkspaceList(workspaces=(stored_workspace,), next=None),

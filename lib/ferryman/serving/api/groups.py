@@ -32,6 +32,7 @@ _PATHS = {
     "executions": f"{_TASK}/executions|/v1/executions(?:/.*)?|/v1/receipt-keys",
     "account": "/v1/(?:halt|ledger|me)",
     "budgets": "/v1/(?:alerts|budget)",
+    "agents": "/v1/agents(?:/.*)?",
     "jobs": "/v1/jobs(?:/.*)?",
     "workspaces": "/v1/workspaces(?:/.*)?",
     "members": "/v1/members(?:/.*)?",
@@ -40,7 +41,7 @@ _PATHS = {
     "api_keys": "/v1/keys(?:/.*)?",
     "audit": "/v1/audit-entries",
     "archives": "/v1/workspaces/[^/]*/export",
-    "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agents|tools|plans|models)",
+    "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agent-templates|tools|plans|models)",
     "custom": f"(?:{_TASK}|{AGENTS}[^/]*)/(?:tools|chat)(?:/.*)?",
 }
 """Patterns of all paths that the routes of each group may match, in the order of the description."""
@@ -52,6 +53,7 @@ _MODULES: Mapping[str, Callable[[], Any]] = {
     "executions": lambda: import_module("ferryman.serving.api.executions"),
     "account": lambda: import_module("ferryman.serving.api.account"),
     "budgets": lambda: import_module("ferryman.serving.api.budgets"),
+    "agents": lambda: import_module("ferryman.serving.api.agents"),
     "jobs": lambda: import_module("ferryman.serving.api.jobs"),
     "workspaces": lambda: import_module("ferryman.serving.api.workspaces"),
     "members": lambda: import_module("ferryman.serving.api.members"),

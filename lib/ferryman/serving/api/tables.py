@@ -1,10 +1,10 @@
-"""The tables over HTTP: integrations, tools, agents, plans and models; what this is, and that it answers."""
+"""The tables over HTTP: integrations, tools, templates of agents, plans and models; what this is, and that it answers."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from ferryman.catalog.agents import AGENTS
+from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.serving.api.access import ASKS, CurrentOwner, Dependencies
 from ferryman.serving.api.errors import NotFoundError
@@ -48,12 +48,10 @@ async def list_tools(_: Dependencies, paging: ByName) -> shapes.ToolList:
     return shapes.ToolList(tools=tuple(map(shapes.to_tool, here)), next=following)
 
 
-@router.get(
-    "/v1/agents", dependencies=[ASKS], tags=["tables"], summary="The agents of the catalog, and the tools that each may call"
-)
-async def list_agents(_: Dependencies, paging: ByName) -> shapes.AgentList:
-    here, following = cut_by_name(AGENTS.values(), paging, lambda agent: agent.id)
-    return shapes.AgentList(agents=tuple(map(shapes.to_agent, here)), next=following)
+@router.get("/v1/agent-templates", dependencies=[ASKS], tags=["tables"], summary="The templates that agents are made from")
+async def list_agent_templates(_: Dependencies, paging: ByName) -> shapes.AgentTemplateList:
+    here, following = cut_by_name(TEMPLATES.values(), paging, lambda template: template.id)
+    return shapes.AgentTemplateList(templates=tuple(map(shapes.to_template, here)), next=following)
 
 
 @router.get("/v1/plans", dependencies=[ASKS], tags=["tables"], summary="The plans and their limits")

@@ -23,7 +23,9 @@ from ferryman.domain.calls.call import (
 from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.suggestion import FUNCTION_FAILED, SUGGESTIONS
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.user_changes import UserChanges, UserChangesError
+from ferryman.domain.tools.settings import TIMEOUT_LIMIT_S
 from ferryman.domain.tools.tool import ToolPolicy
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -89,6 +91,7 @@ class LocalFunctionCalls:
             "tool": ticket.tool,
             "arguments": dict(ticket.display_arguments),
             "user": build_user_id(execution.context),
+            "within_s": limit_time(ticket, claimed.policy),
         }
         asked_at = self.clock.now()
         try:
@@ -128,6 +131,12 @@ class LocalFunctionCalls:
             return str(text["text"]), UserChanges(changes.reads, {row["path"]: row["document"] for row in inputs})
         except UserChangesError as error:  # a document is longer without its credentials
             raise RejectedError(str(error)) from None
+
+
+def limit_time(ticket: Ticket, policy: ExecutionPolicy) -> float:
+    """Return the seconds that a call may take, by its tool and the agent's settings of it."""
+    timeout_s = find_tool(ticket.tool).policy.timeout_s
+    return float(policy.settings_of(ticket.tool).limit_time(TIMEOUT_LIMIT_S if timeout_s is None else timeout_s))
 
 
 def check_collections(policy: ToolPolicy, changes: UserChanges) -> None:

@@ -7,6 +7,7 @@ it, nothing else turns a call of the model into an effect (S2-2 … S2-4).
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,8 +50,8 @@ async def execute(tool_call: ToolCall, user_id: UUID, db: Any) -> str:
     return (await answer(tool_call, user_id, db)).content
 
 
-async def answer(tool_call: ToolCall, user_id: UUID, db: Any) -> Answer:
-    """Execute one call, and return what the model reads of it.
+async def answer(tool_call: ToolCall, user_id: UUID, db: Any, *, within_s: float = math.inf) -> Answer:
+    """Execute one call, in `within_s` seconds where its tool allows more, and return what the model reads of it.
 
     Only a cancellation passes; a TimeoutError that the tool raises itself is reported like any other error (S2-44). What an
     error says is cut, and anything in it that has the form of a key is left out (S2-39).
@@ -61,7 +62,8 @@ async def answer(tool_call: ToolCall, user_id: UUID, db: Any) -> Answer:
     if function is None:
         return Answer(f"{ERROR}Unknown tool '{name}'", "unknown_tool")
     policy = find_tool(name).policy
-    envelope = asyncio.timeout(policy.timeout_s)
+    timeout_s = within_s if policy.timeout_s is None else min(policy.timeout_s, within_s)
+    envelope = asyncio.timeout(timeout_s)
     try:
         async with envelope:
             arguments = fit_arguments(find_tool(name), prepare_input(policy, tool_call.arguments))
@@ -72,7 +74,7 @@ async def answer(tool_call: ToolCall, user_id: UUID, db: Any) -> Answer:
         return Answer(f"{ERROR}{_describe(error)}", error.code)
     except Exception as error:  # noqa: BLE001 - the conversation stays alive, whatever a tool does (S2-43)
         if envelope.expired():
-            return Answer(f"{ERROR}Tool '{name}' timed out after {policy.timeout_s:g} seconds", "timed_out")
+            return Answer(f"{ERROR}Tool '{name}' timed out after {timeout_s:g} seconds", "timed_out")
         return Answer(f"Error executing {name}: {_describe(error)}", FUNCTION_FAILED)
 
 

@@ -1,4 +1,4 @@
-"""The tables that any owner may read: integrations, tools, agents, plans, models."""
+"""The tables that any owner may read: integrations, tools, templates of agents, plans, models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferryman.billing.prices import ModelPrice
 from ferryman.catalog.tools import build_icon_url
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.http.network import NetworkPolicy
-from ferryman.domain.tools.agent import AgentListing, AgentRole
+from ferryman.domain.tools.agent import AgentRole, AgentTemplate
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing
 from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import Credits, Dollars, ListPage, ResponseShape
@@ -110,23 +110,23 @@ class ToolList(ListPage):
     tools: tuple[ToolResponse, ...]
 
 
-class AgentResponse(ResponseShape):
-    """An agent of the catalog. One that is not implemented is listed only. An empty `allowed_tools` allows every tool."""
+class AgentTemplateResponse(ResponseShape):
+    """A template of the catalog, which agents are made from. An empty `allowed_tools` allows every tool."""
 
     id: str
     name: str
     role: AgentRole
     description: str
     icon_url: str = Field(description="A picture, all of it in the URL")
-    implemented: bool
-    reason: str = Field(description="What it waits for")
+    system_prompt: str
+    waits_for: str | None = Field(description="What of it does not work yet; null: all does")
     allowed_tools: tuple[str, ...]
 
 
-class AgentList(ListPage):
-    """A page of the catalog's agents, by id."""
+class AgentTemplateList(ListPage):
+    """A page of the catalog's templates of agents, by id."""
 
-    agents: tuple[AgentResponse, ...]
+    templates: tuple[AgentTemplateResponse, ...]
 
 
 class PlanList(ListPage):
@@ -181,10 +181,11 @@ def to_category(category: ToolCategory) -> ToolCategoryResponse:
     return ToolCategoryResponse(id=category.id, name=category.name, icon_url=icon_url, description=category.description)
 
 
-def to_agent(agent: AgentListing) -> AgentResponse:
-    """Return an agent of the catalog as it is answered."""
-    names = ("id", "name", "role", "description", "implemented", "reason", "allowed_tools")
-    return AgentResponse(**{name: getattr(agent, name) for name in names}, icon_url=build_icon_url(agent.icon))
+def to_template(template: AgentTemplate) -> AgentTemplateResponse:
+    """Return a template of an agent as it is answered."""
+    names = ("id", "name", "role", "description", "system_prompt", "waits_for", "allowed_tools")
+    icon_url = build_icon_url(template.icon)
+    return AgentTemplateResponse(**{name: getattr(template, name) for name in names}, icon_url=icon_url)
 
 
 def to_model(name: str, price: ModelPrice) -> ModelResponse:

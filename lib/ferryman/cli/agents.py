@@ -1,0 +1,187 @@
+"""`ferryman agent` and `ferryman policy`: the agents of a workspace, and which level takes which tool away from one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import IO, Any, TextIO
+
+import click
+
+from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.files import read_object
+from ferryman.cli.jobs import watch_job, write_receipt
+from ferryman.client import PAGE_MAX
+from ferryman.domain.workspaces.effective_policy import PolicyLevel
+
+FILE = click.File("r", encoding="utf-8")
+LEVELS = tuple(level.value for level in PolicyLevel)
+YES, NO, NOT_JUDGED = "yes", "no", "-"
+CLEARED = ("model", "max_credits_month")
+"""The options whose value none takes away what was set."""
+
+
+@click.group(no_args_is_help=True)
+def agent() -> None:
+    """Create, list, show, update, archive, restore and delete agents.
+
+    An agent is a name with a prompt, a model and the tools that it may call; a task belongs to one. A file has its fields in
+    YAML or JSON, tool_settings too:
+
+    \b
+      allowed_tools: [http_get, api_call]
+      tool_settings:
+        http_get: {calls_max: 5, timeout_s: 10, arguments: {headers: {Accept: text/plain}}}
+    """
+
+
+def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option("--file", type=FILE, help="A YAML or JSON file with its fields, - for stdin; options win over it."),
+        click.option("--name", help="What you call it."),
+        click.option("--description", help="What it is for."),
+        click.option("--system-prompt", help="What every execution of its tasks is told before the task's own prompt."),
+        click.option("--model", help="The model of its tasks that name none, one of `ferryman models`; none: each names one."),
+        click.option("--tool", "allowed_tools", multiple=True, help="A tool it may call, and no others; repeat for more."),
+        click.option("--all-tools", is_flag=True, help="It may call every tool that the task enables."),
+        click.option("--max-credits-month", help="Credits its executions may use in a month (UTC); none: no limit."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@agent.command()
+@click.option("--template", help="What it begins with: manager, wally or eve; see `ferryman agent templates`.")
+@_fields
+@api_command
+async def create(session: ApiSession, /, file: IO[str] | None, **options: Any) -> None:
+    """Create an agent from a template, a file, options, or all of them."""
+    created = await session.client.create_agent(_read(file, options))
+    session.screen.print_result(created, created["agent_id"])
+
+
+@agent.command()
+@api_command
+async def templates(session: ApiSession) -> None:
+    """List the templates: what each agent is for, the tools that it may call, and how many of these are implemented."""
+    listed = [template async for template in session.client.iterate_agent_templates()]
+    session.screen.print_json(listed)
+    implemented = {tool["name"] async for tool in session.client.iterate_tools() if tool["implemented"]}
+    rows = []
+    for template in listed:
+        count = sum(name in implemented for name in template["allowed_tools"])
+        rows.append({**template, "tools": f"{len(template['allowed_tools'])}, {count} implemented"})
+    session.screen.print_table(rows, "id", "name", "role", "tools", "description", "waits_for", empty="There are none.")
+
+
+@agent.command("list")
+@api_command
+async def list_(session: ApiSession) -> None:
+    """List the agents of the workspace."""
+    agents = [stored async for stored in session.client.iterate_agents(limit=PAGE_MAX)]
+    session.screen.print_json(agents)
+    rows = [{**stored, "tools": len(stored["allowed_tools"]) or "all"} for stored in agents]
+    columns = ("agent_id", "name", "model", "tools", "max_credits_month", "template", "is_default", "archived")
+    session.screen.print_table(rows, *columns, empty="There are none.")
+
+
+@agent.command()
+@click.argument("agent")
+@api_command
+async def show(session: ApiSession, agent: str) -> None:
+    """Show AGENT."""
+    _print(session, await session.client.get_agent(agent))
+
+
+@agent.command()
+@click.argument("agent")
+@_fields
+@api_command
+async def update(session: ApiSession, /, agent: str, file: IO[str] | None, **options: Any) -> None:
+    """Change some fields of AGENT; what is not named stays as it is. Executions that have begun keep what they began with."""
+    _print(session, await session.client.change_agent(agent, _read(file, options)))
+
+
+@agent.command()
+@click.argument("agent")
+@api_command
+async def archive(session: ApiSession, agent: str) -> None:
+    """Put AGENT aside: none of its tasks is started until it is restored."""
+    await session.client.archive_agent(agent)
+    session.screen.print_result({"agent_id": agent, "archived": True}, f"{agent} is archived.")
+
+
+@agent.command()
+@click.argument("agent")
+@api_command
+async def restore(session: ApiSession, agent: str) -> None:
+    """Make AGENT active again, which is archived."""
+    await session.client.restore_agent(agent)
+    session.screen.print_result({"agent_id": agent, "archived": False}, f"{agent} is active.")
+
+
+@agent.command()
+@click.argument("agent")
+@click.option("--with-tasks", is_flag=True, help="Delete its tasks, too; without it, an agent that has tasks stays.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until it is done; `ferryman job show JOB --watch` does.")
+@click.option("--receipt", type=click.File("w"), help="Write the signed receipt to this file, for `ferryman verify`.")
+@api_command
+async def delete(session: ApiSession, /, agent: str, with_tasks: bool, no_wait: bool, receipt: TextIO | None) -> None:
+    """Delete AGENT with its executions, for good; one that has tasks stays unless --with-tasks says that they go, too.
+
+    It is not found any more from then on; a job deletes what belongs to it, and signs a receipt of that.
+    """
+    job = await session.client.delete_agent(agent, tasks="delete" if with_tasks else "refuse")
+    done = job if no_wait else await watch_job(session, job["job_id"])
+    session.screen.print_json(done)
+    if no_wait:
+        session.screen.print_line(f"{job['job_id']} deletes it: ferryman job show {job['job_id']} --watch")
+    await write_receipt(session, done, receipt)
+
+
+@click.command()
+@click.argument("agent")
+@click.option("--task", help="What the executions of this task of the agent may call; without it, what any task could.")
+@api_command
+async def policy(session: ApiSession, agent: str, task: str | None) -> None:
+    """Show which tools AGENT may call, and which level takes the others away: task, agent, workspace, plan or catalog.
+
+    A tool may be called where all of them allow it. Names with and without the prefix orchestrator__ are the same.
+    """
+    rows = [row async for row in session.client.iterate_policy(agent, task=task, limit=PAGE_MAX)]
+    session.screen.print_json(rows)
+    table = [_build_row(row, judges_task=task is not None) for row in rows]
+    session.screen.print_table(table, "tool", *LEVELS, "result", "why", empty="There are no tools.")
+
+
+def _build_row(row: Mapping[str, Any], *, judges_task: bool) -> dict[str, Any]:
+    """Return a row of the table: whether each level allows the tool, whether it may be called, and why not."""
+    levels = {level: NO if level in row["taken_by"] else YES for level in LEVELS}
+    if not judges_task:
+        levels[PolicyLevel.TASK.value] = NOT_JUDGED
+    result, why = ("allowed", "") if row["allowed"] else ("refused", row["reason"])
+    return {"tool": row["tool"], **levels, "result": result, "why": why}
+
+
+def _print(session: ApiSession, stored: Mapping[str, Any]) -> None:
+    session.screen.print_json(stored)
+    session.screen.print_fields(stored)
+
+
+def _read(file: IO[str] | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that a file and options give; options win."""
+    all_tools = options.pop("all_tools")
+    if all_tools and options["allowed_tools"]:
+        raise click.UsageError("only one of --tool and --all-tools can be given")
+    chosen: dict[str, Any] = {}
+    for name, value in options.items():
+        if value not in (None, ()):
+            chosen[name] = list(value) if isinstance(value, tuple) else value
+    for name in CLEARED:
+        if chosen.get(name) == "none":
+            chosen[name] = None
+    return {
+        **({} if file is None else read_object(file, "--file")),
+        **chosen,
+        **({"allowed_tools": []} if all_tools else {}),
+    }

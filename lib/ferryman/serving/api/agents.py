@@ -1,0 +1,193 @@
+"""Agents over HTTP: those of the workspace that a request acts in, and what each may call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query
+from starlette.responses import Response
+
+from ferryman.catalog.agents import TEMPLATES
+from ferryman.catalog.tools import LISTED, list_enabled
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.problem import build_input_error
+from ferryman.domain.tasks.task import Task, TaskFilter
+from ferryman.domain.tools.settings import ToolSettings
+from ferryman.domain.workspaces import agent as rules
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.effective_policy import ToolLimits, compute_policy
+from ferryman.serving.api.access import READS, CurrentCaller, Dependencies, Manager, Reader, get_plan
+from ferryman.serving.api.agent_checks import check_agent
+from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.jobs import start_job
+from ferryman.serving.api.paging import ByName, cut_by_name
+from ferryman.serving.api.rights import Caller
+from ferryman.serving.api.shapes import agent as shapes
+from ferryman.serving.api.shapes.job import JobResponse
+
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents", tags=["agents"])
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
+
+HAS_TASKS = "the agent has tasks: give them to another agent, or delete them with it (tasks=delete)"
+
+WithTasks = Annotated[
+    Literal["refuse", "delete"],
+    Query(description="refuse: an agent that has tasks is not deleted; delete: its tasks and their executions go with it"),
+]
+OfTask = Annotated[str | None, Query(max_length=64, description="A task's id: what its executions could call")]
+
+
+async def _agent(agent_id: str, deps: Dependencies, caller: CurrentCaller) -> Agent:
+    return await find_agent(deps, caller, agent_id)
+
+
+OwnedAgent = Annotated[Agent, Depends(_agent)]
+
+
+async def find_agent(deps: ApiDependencies, caller: Caller, agent: str) -> Agent:
+    """Return the agent of this id in the caller's workspace. Raise `NotFoundError`."""
+    known = _ID.fullmatch(agent) is not None
+    stored = await deps.agents.get(agent, owner=caller.owner.id, workspace=caller.workspace) if known else None
+    if stored is None:
+        raise NotFoundError("agent")
+    return stored
+
+
+@router.post("", status_code=201, summary="Create an agent, from a template if you like")
+async def create_agent(
+    body: shapes.NewAgent, deps: Dependencies, caller: Manager, once: Idempotency, response: Response
+) -> shapes.AgentResponse:
+    now = once.now
+    place: dict[str, Any] = {"owner": caller.owner.id, "workspace": caller.workspace}
+    fields = {"name": "", **_read_template(body.template), **_read_fields(body), **place}
+    agent = Agent(id=once.name("agent"), created_at=now, updated_at=now, **fields)
+    await check_agent(deps, caller, agent)
+    answer, location = shapes.AgentResponse.model_validate(agent), f"/v1/agents/{agent.id}"
+    await deps.agents.create(agent, done=await once.complete(201, answer, location=location))
+    response.headers["Location"] = location
+    return answer
+
+
+@router.get("", summary="The agents of the workspace")
+async def list_agents(deps: Dependencies, caller: Reader, paging: ByName) -> shapes.AgentList:
+    agents = await deps.agents.list(caller.owner.id, caller.workspace)
+    here, following = cut_by_name(agents, paging, lambda agent: agent.id)
+    return shapes.AgentList(agents=tuple(map(shapes.AgentResponse.model_validate, here)), next=following)
+
+
+@router.get("/{agent_id}", dependencies=[READS], summary="One agent")
+async def get_agent(agent: OwnedAgent) -> shapes.AgentResponse:
+    return shapes.AgentResponse.model_validate(agent)
+
+
+@router.patch("/{agent_id}", summary="Change some fields of an agent")
+async def change_agent(
+    body: shapes.AgentChange, agent: OwnedAgent, deps: Dependencies, caller: Manager
+) -> shapes.AgentResponse:
+    if agent.archived:
+        raise ConflictError("the agent is archived: restore it first")
+    changes = _read_fields(body)
+    changed = rules.change_agent(agent, changes, now=deps.clock.now())
+    await check_agent(deps, caller, changed)
+    return await _update(deps, agent, changed, changes)
+
+
+@router.post("/{agent_id}/archive", summary="Archive an agent: none of its tasks is started until it is restored")
+async def archive_agent(agent: OwnedAgent, deps: Dependencies, _: Manager) -> shapes.AgentResponse:
+    if agent.is_default:
+        raise ConflictError("the default agent cannot be archived")
+    return await _set_archived(deps, agent, archived=True)
+
+
+@router.post("/{agent_id}/restore", summary="Make an archived agent active again")
+async def restore_agent(agent: OwnedAgent, deps: Dependencies, _: Manager) -> shapes.AgentResponse:
+    return await _set_archived(deps, agent, archived=False)
+
+
+@router.delete("/{agent_id}", status_code=202, summary="Delete an agent, with its tasks if you say so")
+async def delete_agent(
+    agent: OwnedAgent, deps: Dependencies, caller: Manager, response: Response, tasks: WithTasks = "refuse"
+) -> JobResponse:
+    if agent.is_default:
+        raise ConflictError("the default agent cannot be deleted")
+    if tasks == "refuse" and list(await deps.tasks.list(caller.workspace, which=TaskFilter(agent=agent.id), most=1)):
+        raise ConflictError(HAS_TASKS)
+    job = Job(
+        id=deps.ids.new("job"),
+        owner=caller.owner.id,
+        workspace=caller.workspace,
+        kind=JobKind.DELETE_AGENT,
+        subject=agent.id,
+        person=caller.person,
+        created_at=deps.clock.now(),
+    )
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    return await start_job(deps, caller, job)
+
+
+@router.get("/{agent_id}/policy", summary="Which tools an agent may call, and which level takes the others away")
+async def get_agent_policy(
+    agent: OwnedAgent, deps: Dependencies, caller: Reader, paging: ByName, task: OfTask = None
+) -> shapes.AgentPolicy:
+    known = None if task is None else await _find_task(deps, caller, task)
+    workspace = await deps.workspaces.get(caller.workspace, owner=caller.owner.id)
+    if workspace is None:
+        raise NotFoundError("workspace")
+    plan = get_plan(deps, caller.owner)
+    declared = [] if known is None else [tool.name for tool in await deps.clusters.tools(known.id) if tool.enabled]
+    rows = compute_policy(
+        ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools),
+        listed=tuple(LISTED),
+        implemented={tool.name for tool in deps.tools},
+        task=None if known is None else list_enabled(known),
+        declared=declared,
+    )
+    here, following = cut_by_name(rows, paging, lambda row: row.tool)
+    tools = tuple(
+        shapes.PolicyRowResponse(tool=row.tool, allowed=row.is_allowed, taken_by=row.taken_by, reason=row.sentence)
+        for row in here
+    )
+    return shapes.AgentPolicy(agent_id=agent.id, task_id=task, tools=tools, next=following)
+
+
+async def _find_task(deps: ApiDependencies, caller: Caller, task: str) -> Task:
+    stored = await deps.tasks.get(task) if _ID.fullmatch(task) else None
+    if stored is None or not caller.sees(stored):
+        raise NotFoundError("task")
+    return stored
+
+
+def _read_template(name: str | None) -> dict[str, Any]:
+    """Return the fields that an agent of this template begins with. Raise `InvalidInputError`."""
+    if name is None:
+        return {}
+    template = TEMPLATES.get(name)
+    if template is None:
+        raise build_input_error("template", f"is not a known template; known are: {', '.join(TEMPLATES)}")
+    return {field: getattr(template, field) for field in ("name", "description", "system_prompt", "allowed_tools")}
+
+
+def _read_fields(body: shapes.AgentChange) -> dict[str, Any]:
+    """Return the fields of an agent that `body` sets, as they are stored."""
+    fields: dict[str, Any] = body.model_dump(exclude_unset=True)
+    if "tool_settings" in fields:
+        fields["tool_settings"] = {name: ToolSettings(**value) for name, value in fields["tool_settings"].items()}
+    return fields
+
+
+async def _set_archived(deps: ApiDependencies, agent: Agent, *, archived: bool) -> shapes.AgentResponse:
+    if agent.archived is archived:
+        return shapes.AgentResponse.model_validate(agent)
+    changes = {"archived": archived}
+    return await _update(deps, agent, rules.change_agent(agent, changes, now=deps.clock.now()), changes)
+
+
+async def _update(deps: ApiDependencies, before: Agent, after: Agent, changes: Mapping[str, Any]) -> shapes.AgentResponse:
+    if not await deps.agents.update(after, tuple(changes), since=before.updated_at):
+        raise NotFoundError("agent")
+    return shapes.AgentResponse.model_validate(after)

@@ -1,0 +1,96 @@
+"""An agent: to be stored, to be changed, as it is stored, and what it may call."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import Field, StrictFloat, StrictInt, StrictStr
+
+from ferryman.domain.tools.names import LISTED_MAX
+from ferryman.domain.workspaces.effective_policy import PolicyLevel
+from ferryman.serving.api.shapes.record import ToolSettingsResponse
+from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
+
+Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
+ToolNames = Annotated[
+    tuple[StrictStr, ...],
+    Field(
+        max_length=LISTED_MAX,
+        description="The tools that it may call, with or without the prefix orchestrator__; an empty list allows every tool",
+    ),
+]
+
+
+class ToolSettingsRequest(RequestShape):
+    """What the agent's calls of one tool are held to, below what the plan and the tool allow."""
+
+    calls_max: StrictInt | None = Field(default=None, description="How many calls of it an execution may make")
+    timeout_s: StrictFloat | StrictInt | None = Field(default=None, description="How many seconds a call of it may take")
+    arguments: dict[str, Any] = Field(
+        default_factory=dict, description="Arguments that every call has; the model is not shown them and cannot change them"
+    )
+
+
+Settings = Annotated[dict[str, ToolSettingsRequest], Field(description="By the names of tools")]
+
+
+class AgentChange(RequestShape):
+    """What is to change in an agent; a field that is left out stays as it is."""
+
+    name: StrictStr = ""
+    description: StrictStr = ""
+    system_prompt: StrictStr = Field(default="", description="Comes before that of the task, and may use the same variables")
+    model: StrictStr | None = Field(default=None, description="The model of its tasks that name none; null: each names one")
+    allowed_tools: ToolNames = ()
+    tool_settings: Settings = Field(default_factory=dict)
+    max_credits_month: Amount | None = Field(default=None, description="Credits in a month (UTC); null: no limit of its own")
+
+
+class NewAgent(AgentChange):
+    """An agent to be stored. With a `template`, a field that is left out is the template's; without one, a name is needed."""
+
+    template: StrictStr | None = Field(default=None, description="The id of a template: manager, wally or eve")
+
+
+class AgentResponse(ResponseShape):
+    """An agent as it is stored."""
+
+    agent_id: str = Field(validation_alias="id")
+    workspace_id: str = Field(validation_alias="workspace")
+    name: str
+    description: str
+    system_prompt: str
+    model: str | None
+    allowed_tools: tuple[str, ...]
+    tool_settings: dict[str, ToolSettingsResponse]
+    max_credits_month: Credits | None
+    template: str | None = Field(description="The template that it was made from")
+    is_default: bool = Field(description="Whether it is the workspace's default one, which is neither archived nor deleted")
+    archived: bool = Field(description="Whether it is archived: none of its tasks is started")
+    created_at: datetime
+    updated_at: datetime
+
+
+class AgentList(ListPage):
+    """A page of a workspace's agents, by id."""
+
+    agents: tuple[AgentResponse, ...]
+
+
+class PolicyRowResponse(ResponseShape):
+    """Whether one tool may be called, and which levels take it away, the innermost first; none where it may be."""
+
+    tool: str
+    allowed: bool
+    taken_by: tuple[PolicyLevel, ...]
+    reason: str = Field(description="Why each of these levels takes it away")
+
+
+class AgentPolicy(ListPage):
+    """A page of the effective policy of an agent, by the names of tools. Without a task, it is what any task could use."""
+
+    agent_id: str
+    task_id: str | None
+    tools: tuple[PolicyRowResponse, ...]
