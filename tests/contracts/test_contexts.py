@@ -14,6 +14,7 @@ from ferryman.ports.contexts import ContextDocuments
 
 from .conftest import Stores
 from .test_agents import AGENT
+from .test_people import join
 from .values import NOW, OWNER, TASK
 
 PLACE = derive_default_workspace("ann")
@@ -53,3 +54,12 @@ async def test_what_belongs_to_another_owner_or_workspace_is_not_there(stores: S
     await stores.tasks.create(replace(TASK, workspace="ws_1", agent=AGENT.id))
     context = await stores.contexts.read(replace(CONTEXT, **{"workspace": "ws_1", "agent": AGENT.id, **change}))
     assert (context.workspace, context.agent, context.task) == (None, None, None)
+
+
+async def test_the_membership_is_that_of_who_started_the_execution_there(stores: Stores) -> None:
+    await stores.owners.put(OWNER)
+    member = await join(stores, "eve")
+    here = replace(CONTEXT, workspace=member.workspace, user=member.person)
+    assert (await stores.contexts.read(here)).member == member
+    for other in (replace(here, user="ann"), replace(here, workspace="ws_other"), replace(here, owner="bob")):
+        assert (await stores.contexts.read(other)).member is None

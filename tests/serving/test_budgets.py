@@ -9,6 +9,8 @@ import httpx
 
 from ferryman.domain.credits.balance import CreditBalance, CreditPart
 from ferryman.domain.credits.ledger import record_turn
+from ferryman.domain.workspaces.agent import build_default_agent
+from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from tests.builders import START, build_execution
 from tests.domain.test_alert_message import ALERT
@@ -32,10 +34,57 @@ async def test_the_owner_sees_the_plan_the_workspace_and_what_was_used_in_it(cli
     answer = (await client.get("/v1/budget")).json()
     assert answer["month"] == "2026-11"
     rows = {row["kind"]: row for row in answer["budgets"]}
-    assert [row["kind"] for row in answer["budgets"]] == ["owner", "workspace", "person", "task"]
+    assert [row["kind"] for row in answer["budgets"]] == ["owner", "workspace", "task"]
     assert (rows["owner"]["limit"], rows["owner"]["credits_used"], rows["owner"]["credits_left"]) == ("55000", "80", "54915")
     assert (rows["workspace"]["limit"], rows["workspace"]["credits_used"]) == (None, "30")
     assert (rows["task"]["credits_left"], rows["task"]["percent_used"]) == ("25", 50)
+
+
+async def test_a_member_sees_the_rows_of_the_workspace_alone(client: httpx.AsyncClient, stage: Stage) -> None:
+    headers = stage.member(Role.VIEWER)
+    ((here, person),) = stage.memory.memberships
+    member = stage.memory.memberships[here, person]
+    stage.memory.memberships[here, person] = replace(member, max_credits_month=Decimal(40))
+    agent = replace(build_default_agent("ann", here), id="agent_1", name="Eve", max_credits_month=Decimal(90))
+    stage.memory.agents["agent_1"] = agent
+    stage.memory.balances["owner:ann"] = CreditBalance(
+        id="owner:ann",
+        month="2026-11",
+        credits_used=Decimal(80),
+        parts={"agent:agent_1": USED, f"person:{here}/{person}": USED, "workspace:ws_ann": USED},
+    )
+    rows = (await client.get("/v1/budget", headers=headers)).json()["budgets"]
+    assert [(row["kind"], row["id"], row["name"], row["limit"], row["credits_left"]) for row in rows] == [
+        ("agent", "agent_1", "Eve", "90", "55"),
+        ("person", f"{here}/{person}", "Person 0", "40", "5"),
+    ]
+
+
+async def test_a_member_is_told_nothing_of_what_other_workspaces_use(client: httpx.AsyncClient, stage: Stage) -> None:
+    headers = stage.member(Role.VIEWER)
+    before = (await client.get("/v1/me", headers=headers)).json()
+    stage.memory.balances["owner:ann"] = CreditBalance(
+        id="owner:ann", month="2026-11", credits_used=Decimal(80), parts={"workspace:ws_ann": USED}
+    )
+    assert (await client.get("/v1/me", headers=headers)).json() == before
+    assert (await client.get("/v1/me")).json()["credits_used"] == "80"
+
+
+async def test_a_member_has_left_what_the_cap_of_the_workspace_leaves(client: httpx.AsyncClient, stage: Stage) -> None:
+    headers = stage.member(Role.VIEWER, workspace="ws_ann")
+    stage.memory.workspaces["ws_ann"] = replace(stage.memory.workspaces["ws_ann"], max_credits_month=Decimal(50))
+    stage.memory.balances["owner:ann"] = CreditBalance(id="owner:ann", month="2026-11", parts={"workspace:ws_ann": USED})
+    me = (await client.get("/v1/me", headers=headers)).json()
+    assert (me["credits_used"], me["credits_reserved"], me["credits_left"]) == ("30", "5", "15")
+
+
+async def test_only_the_owner_s_own_key_is_told_of_the_plan_and_of_all_workspaces(
+    client: httpx.AsyncClient, stage: Stage
+) -> None:
+    headers = stage.member(Role.ADMIN)
+    for path in ("/v1/alerts?of=plan", "/v1/ledger?by=workspace"):
+        refused = await client.get(path, headers=headers)
+        assert (refused.status_code, "owner's own key" in refused.text) == (403, True)
 
 
 async def test_a_month_that_is_over_counts_no_more(client: httpx.AsyncClient, stage: Stage) -> None:

@@ -74,7 +74,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         webhook_match=task.webhook_match,
         credentials=tuple(sorted(credential.label.name for credential in sealed)),
         former=any(select_current(stored.values, deps.clock.now()) for stored in former),
-        caps=collect_caps(task, workspace=start.workspace, agent=agent),
+        caps=collect_caps(task, workspace=start.workspace, agent=agent, member=start.member),
         declared=offer.fingerprints,
         headers=collect_service_headers(approved),
         limits=start.limits,

@@ -9,6 +9,7 @@ from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.effective_policy import ToolLimits
+from ferryman.domain.workspaces.member import Membership
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.loop.dependencies import LoopDependencies
 
@@ -19,12 +20,13 @@ class StartRejectedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionStart:
-    """What an execution starts from: its task, its workspace, the agent that runs it, the owner's plan, and the lists of tools
-    of the last three."""
+    """What an execution starts from: its task, its workspace, the agent that runs it, the membership of the person who started
+    it, if one did, the owner's plan, and the lists of tools of plan, workspace and agent."""
 
     task: Task
     workspace: Workspace
     agent: Agent
+    member: Membership | None
     plan: Plan
     limits: ToolLimits
 
@@ -56,7 +58,7 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
     if plan is None:
         raise StartRejectedError("the owner's plan cannot run tasks")
     limits = ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools)
-    start = ExecutionStart(task=task, workspace=workspace, agent=agent, plan=plan, limits=limits)
+    start = ExecutionStart(task=task, workspace=workspace, agent=agent, member=documents.member, plan=plan, limits=limits)
     if not start.model:
         raise StartRejectedError("neither the task nor its agent names a model")
     return start

@@ -9,6 +9,7 @@ from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.member import Membership
 from ferryman.domain.workspaces.workspace import Workspace
 
 
@@ -20,6 +21,8 @@ class ContextDocuments:
     workspace: Workspace | None
     agent: Agent | None
     task: Task | None
+    member: Membership | None = None
+    """The membership of the person who started the execution; None where no person did, or who did is no member any more."""
 
 
 class Contexts(Protocol):

@@ -38,6 +38,7 @@ from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.loop.dependencies import LoopDependencies
+from ferryman.ports.alerts import AlertQueue
 from ferryman.ports.clock import Clock as ClockPort
 from ferryman.ports.contexts import Contexts
 from ferryman.ports.credentials import Credentials
@@ -242,6 +243,7 @@ def build_loop_deps(
     meet: Meet,
     seal: Callable[[str, int, bytes], bytes] = seal_arguments,
     plans: Mapping[str, Plan] = PLANS,
+    alerts: AlertQueue | None = None,
 ) -> LoopDependencies:
     """Build the dependencies of the orchestrator, with every port instrumented."""
     reached = InstrumentedPort(remote, "toolbox", meet)
@@ -269,7 +271,7 @@ def build_loop_deps(
             executions=ports.executions,
             halts=ports.halts,
             queue=queue,
-            alerts=MemoryAlertQueue(),
+            alerts=alerts or MemoryAlertQueue(),
             model=ScriptedModel(scenario, tally, clock, ports.executions),
             scanner=remote,
             registry=ToolRegistry(reached.run, kinds),

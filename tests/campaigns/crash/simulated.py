@@ -15,6 +15,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
+from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
@@ -99,6 +100,7 @@ class SimulatedRun:
     clock: ManualClock = field(default_factory=ManualClock)
     tally: KeptTally = field(default_factory=KeptTally)
     queue: MemoryQueue = field(default_factory=MemoryQueue)
+    alerts: MemoryAlertQueue = field(default_factory=MemoryAlertQueue)
     passed: list[Point] = field(default_factory=list)
     hit: bool = False
     thawed: tuple[Record, int] | None = None
@@ -138,6 +140,7 @@ class SimulatedRun:
             self.ports,
             self.scenario,
             queue=self.queue,
+            alerts=self.alerts,
             tally=self.tally,
             clock=self.clock,
             remote=self,
@@ -214,7 +217,7 @@ class SimulatedRun:
         if self.way == FROZEN:
             await self._taken_over()
             return
-        if point.role == ORCHESTRATOR:
+        if point.role.endswith(ORCHESTRATOR):
             raise Killed
         if self.way in (BOTH, OTHER):
             self._died.set()

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
+from ferryman.domain.credits.balance import name_owner_balance
 from ferryman.domain.credits.budget import Budgeted, list_budgets
-from ferryman.domain.owners.cap import CapKind
+from ferryman.domain.owners.cap import CapKind, name_person_part
 from ferryman.serving.api.access import Dependencies, Reader
 from ferryman.serving.api.paging import ByTime
 from ferryman.serving.api.rights import Caller
@@ -35,7 +35,7 @@ Of = Annotated[AlertScope, Query(description="plan: those of the owner's plan, w
 @router.get("/budget", summary="What is used and reserved of this month's caps; the plan's with the owner's own key alone")
 async def get_budget(deps: Dependencies, caller: Reader) -> shapes.BudgetList:
     balance = (await deps.ledger.balance(name_owner_balance(caller.owner.id))).at(deps.clock.now())
-    things = [thing async for thing in _list_budgeted(deps, caller, balance)]
+    things = [thing async for thing in _list_budgeted(deps, caller)]
     rows = list_budgets(balance, things)
     return shapes.BudgetList(month=balance.month, budgets=tuple(map(shapes.BudgetResponse.model_validate, rows)))
 
@@ -53,7 +53,7 @@ async def list_alerts(
     )
 
 
-async def _list_budgeted(deps: ApiDependencies, caller: Caller, balance: CreditBalance) -> AsyncIterator[Budgeted]:
+async def _list_budgeted(deps: ApiDependencies, caller: Caller) -> AsyncIterator[Budgeted]:
     """List what may have a cap and is the caller's to see, from the outermost to the innermost."""
     owner, here = caller.owner, caller.workspace
     plan = deps.plans.get(owner.plan)
@@ -63,9 +63,10 @@ async def _list_budgeted(deps: ApiDependencies, caller: Caller, balance: CreditB
         if caller.key.is_own or workspace.id == here:
             limit = workspace.max_credits_month
             yield Budgeted(kind=CapKind.WORKSPACE, id=workspace.id, name=workspace.name, limit=limit)
-    for name in balance.parts:
-        kind, _, person = name.partition(":")
-        if kind == CapKind.PERSON and person.startswith(f"{here}/"):
-            yield Budgeted(kind=CapKind.PERSON, id=person, name="")
+    for agent in await deps.agents.list(owner.id, here):
+        yield Budgeted(kind=CapKind.AGENT, id=agent.id, name=agent.name, limit=agent.max_credits_month)
+    for member, person in await deps.members.list(owner.id, here):
+        part, name = name_person_part(here, member.person), "" if person is None else person.name
+        yield Budgeted(kind=CapKind.PERSON, id=part, name=name, limit=member.max_credits_month)
     for task in await deps.tasks.list(here):
         yield Budgeted(kind=CapKind.TASK, id=task.id, name=task.name, limit=task.max_credits_month)
