@@ -14,7 +14,7 @@ from functions_framework import aio
 from emulator.clock import EmulatorClock
 from emulator.identity import IdentityTokens
 from ferryman.gcp.identity import TokenCallers
-from ferryman.serving import concierge, http_tool, local_tools, orchestrator, tool, trigger
+from ferryman.serving import concierge, http_tool, local_tools, orchestrator, tool, trigger, webhook
 from ferryman.settings import Settings
 from tests.figures import Tally
 from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, sign_claims
@@ -43,6 +43,12 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         "/",
         {},
         {"call": "c", "tool": "save_preference", "arguments": {}, "user": str(UUID(int=1)), "within_s": 5.0},
+    ),
+    "alert": (
+        lambda build: tool.serve_tool("webhook", build, {}, for_callers=webhook.ROUTES),
+        "/alert",
+        {},
+        {"alert": "alert_1"},
     ),
     "reseal": (TOOL("api_call"), "/reseal", {}, {"task": "task_1", "version": 2}),
     "connect": (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def serve(name: str) -> Handler:
     """Return the `main` of the tool `name`, webhook."""
-    return tool.serve_tool(name, build_function, {}, for_callers={"/alert": _send})
+    return tool.serve_tool(name, build_function, {}, for_callers=ROUTES)
 
 
 def build_function(known: Settings) -> WebhookFunction:
@@ -37,3 +37,7 @@ async def _send(function: WebhookFunction, request: Request) -> Response:
     alert = await send_alert(function.alerts, body["alert"])
     is_pending = alert is not None and alert.state is AlertState.PENDING
     return JSONResponse({"attempts": alert.attempts if alert is not None and is_pending else None})
+
+
+ROUTES = {"/alert": _send}
+"""The routes for the orchestrator, by path."""

@@ -40,7 +40,7 @@ GET = next(scenario for scenario in SCENARIOS if scenario.name == "get")
 LIMIT, BEFORE = Decimal(41), Decimal(20)
 """The credits that the workspace may use in the month, and those that it has used before."""
 
-CROSSING = replace(GET, name="crossing", max_credits=Decimal(21))
+REACHED = replace(GET, name="reached", max_credits=Decimal(21))
 REFUSED = replace(GET, name="refused", max_credits=Decimal(22))
 """It reserves one credit more than the cap leaves."""
 
