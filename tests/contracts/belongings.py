@@ -7,25 +7,47 @@ from datetime import timedelta
 
 from ferryman.domain.credentials.token import Fetch, Token
 from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.parts import EXECUTIONS, TASKS
+from ferryman.domain.owners.idempotency import KeyedRequest
+from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.member import Role
-from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
+from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 
 from .conftest import Stores
-from .values import DONE, ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, POLICY, TASK, apply_turn, build_sealed, turn
+from .values import (
+    DONE,
+    ENTRY,
+    EXECUTION,
+    LATER,
+    LEASE,
+    NOW,
+    OPENING,
+    OWNER,
+    POLICY,
+    RESULT,
+    TASK,
+    TOO_LATE,
+    apply_turn,
+    build_sealed,
+    call_request,
+    turn,
+)
 
 COUNTS = {
+    **{"answers": 1, "audit_entries": 1, "invitations": 1, "keys": 1, "members": 1, "people": 1, "user_documents": 1},
     **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 2, "former_values": 1},
     **{"steps": 2, "tasks": 1, "tokens": 1},
-    **{"audit_entries": 1, "invitations": 1, "keys": 1, "members": 1, "people": 1},
 }
 """What `fill` stores in a workspace."""
 
-OF_PEOPLE = ("audit_entries", "invitations", "keys", "members", "people")
-"""What belongs to no agent."""
+OF_AGENT = {name: COUNTS[name] for name in COUNTS if name in {*EXECUTIONS.below, *TASKS.below, "executions", "tasks"}} | {
+    **{"former_values": 1, "tokens": 1}
+}
+"""Of that, what belongs to its agent; the agent's own document goes when the job is started."""
 
 
 def build_job(kind: JobKind = JobKind.DELETE_WORKSPACE, subject: str = "ws_1", **fields: str) -> Job:
@@ -45,31 +67,29 @@ async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", 
         await stores.credentials.put(build_sealed(version, task=task.id))
     tool = DeclaredTool(name="look_up", url="https://api.example.com/", query={}, headers={}, cluster="c")
     await stores.clusters.put(task.id, "c", [tool], since=0)
+    await fill_with_people(stores, workspace)
     fetch = Fetch(name="one", until=LATER)
     await stores.tokens.claim(f"{workspace:a<64}", "ann", task.id, fetch, stale=None, now=NOW)
     await stores.tokens.put(f"{workspace:a<64}", Token(fetch="one", ciphertext=b"\x00", expires_at=LATER))
     await run(stores, replace(EXECUTION, id=f"exec_{workspace}", task=task.id, **place))
     queued = replace(EXECUTION, id=f"queued_{workspace}", task=task.id, person=person, **place)
     await stores.executions.start(queued, most=10)
-    await let_in(stores, workspace, f"member_of_{workspace}")
-    await stores.invitations.create(f"open {workspace}", build_invitation(workspace), now=NOW)
-    await stores.audit.add(AuditEntry(id=f"audit_{workspace}", owner="ann", workspace=workspace, action="x", created_at=NOW))
 
 
-def build_invitation(workspace: str) -> Invitation:
-    """Return an invitation to a workspace of ann's."""
-    dates = {"created_at": NOW, "expires_at": NOW + INVITATION_LIFETIME}
-    return Invitation(id="inv_1", owner="ann", workspace=workspace, name="Eve", role=Role.VIEWER, invited_by="", **dates)
-
-
-async def let_in(stores: Stores, workspace: str, person: str, *, is_new: bool = True) -> None:
-    """Have a person, a new one or not, become a member of a workspace of ann's, with an API key."""
-    token = f"{person} {workspace}"
-    await stores.invitations.create(token, build_invitation(workspace), now=NOW)
-    joined = await stores.invitations.take(
-        token, person=person, is_new=is_new, key=f"key_{workspace}", key_digest=token, now=NOW
-    )
-    assert joined is not None
+async def fill_with_people(stores: Stores, workspace: str, person: str = "") -> None:
+    """Store a member with an API key, an open invitation, an audit entry and a request that was answered."""
+    person = person or f"person_{workspace}"
+    where = {"owner": "ann", "workspace": workspace}
+    for name in ("taken", "open"):
+        digest = f"{name}-{workspace}-{person}"
+        about = {"name": "Bob", "role": Role.ADMIN, "invited_by": "", "created_at": NOW, "expires_at": TOO_LATE}
+        await stores.invitations.create(digest, Invitation(id=digest, **where, **about), now=NOW)
+    is_new = await stores.members.find_person(person, owner="ann") is None
+    taken = {"person": person, "is_new": is_new, "key": f"key_{workspace}", "key_digest": f"{workspace}-{person}"}
+    await stores.invitations.take(f"taken-{workspace}-{person}", **taken, now=NOW)
+    await stores.audit.add(AuditEntry(id=f"audit_{workspace}_{person}", **where, action="changeTask", created_at=NOW))
+    ids = {"id": f"request-{workspace}-{person}", "fingerprint": "f", "seed": "s"}
+    await stores.keyed.claim(KeyedRequest(**ids, **where, claimed_at=NOW, until=LATER), now=NOW)
 
 
 async def run(stores: Stores, execution: object) -> None:
@@ -82,4 +102,8 @@ async def run(stores: Stores, execution: object) -> None:
     await stores.executions.open(opened, OPENING, entry=entry, now=NOW)
     opened = replace(opened, credits_reserved=OPENING.max_credits)
     after = await stores.executions.commit(apply_turn(opened), turn(), now=LATER, lease=LEASE)
+    call = call_request(execution=name, task=task)
+    ticket = await stores.tickets.claim(call, tool="api_call", now=LATER)
+    changes = UserChanges({}, {"user_memory/taste": {"tea": True}})
+    await stores.tickets.settle_changes(ticket, RESULT, changes, context=replace(claimed.context, user="person_1"), now=LATER)
     await stores.executions.finish(after, DONE, now=LATER + timedelta(seconds=1))

@@ -14,7 +14,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.domain.workspaces.workspace import WorkspaceState
 
-from .belongings import COUNTS, OF_PEOPLE, build_job, fill, let_in
+from .belongings import COUNTS, OF_AGENT, build_job, fill, fill_with_people
 from .conftest import Stores
 from .values import LATER, LEASE, NOW, TOO_LATE
 
@@ -171,18 +171,6 @@ async def test_everything_of_a_workspace_is_deleted_and_counted_once(stores: Sto
     assert tuple(map(len, await stores.credentials.read_all("task_ws_1"))) == (0, 0)
     assert list(await stores.clusters.list("task_ws_1")) == []
     assert await stores.tokens.get(f"{'ws_1':a<64}") is None
-    assert await stores.members.list("ann", "ws_1") == []
-    assert await stores.keys.list("ann", "ws_1") == []
-    assert await stores.members.find_person("member_of_ws_1", owner="ann") is None
-
-
-async def test_who_is_in_another_workspace_too_stays_a_person(stores: Stores) -> None:
-    await fill(stores)
-    await fill(stores, "ws_2", "agent_2")
-    await let_in(stores, "ws_1", "member_of_ws_2", is_new=False)
-    job = await delete_all(stores, await claim(stores), most=1)
-    assert (job.counts["members"], job.counts["people"]) == (2, 1)
-    assert await stores.members.find_person("member_of_ws_2", owner="ann") is not None
 
 
 async def test_nothing_of_another_workspace_is_touched(stores: Stores) -> None:
@@ -193,19 +181,34 @@ async def test_nothing_of_another_workspace_is_touched(stores: Stores) -> None:
     assert (await delete_all(stores, other, most=100)).counts == COUNTS
 
 
-async def test_the_ledger_and_the_balances_stay_as_they_were(stores: Stores) -> None:
+async def test_the_ledger_and_the_sums_stay_and_the_parts_of_the_balance_go(stores: Stores) -> None:
     await fill(stores)
-    entries, balance = await stores.ledger.of_execution("exec_ws_1"), await stores.ledger.balance("owner:ann")
-    await delete_all(stores, await claim(stores), most=100)
-    assert (await stores.ledger.of_execution("exec_ws_1"), await stores.ledger.balance("owner:ann")) == (entries, balance)
+    await fill(stores, "ws_2", "agent_2")
+    entries, before = await stores.ledger.of_execution("exec_ws_1"), await stores.ledger.balance("owner:ann")
+    await stores.job_work.finish(await delete_all(stores, await claim(stores), most=3), None, now=LATER)
+    after = await stores.ledger.balance("owner:ann")
+    assert await stores.ledger.of_execution("exec_ws_1") == entries
+    assert replace(after, parts={}) == replace(before, parts={})
+    assert {"workspace:ws_1", "agent:agent_1", "task:task_ws_1"} <= before.parts.keys()
+    assert after.parts == {name: part for name, part in before.parts.items() if name.endswith("_2")}
+
+
+async def test_a_person_who_is_a_member_elsewhere_stays_and_any_other_goes(stores: Stores) -> None:
+    await fill(stores)
+    await fill(stores, "ws_2", "agent_2")
+    for workspace in ("ws_1", "ws_2"):
+        await fill_with_people(stores, workspace, "person_both")
+    assert (await delete_all(stores, await claim(stores), most=100)).counts["people"] == 1
+    known = [await stores.members.find_person(person, owner="ann") for person in ("person_both", "person_ws_1")]
+    assert [person is not None for person in known] == [True, False]
+    assert await stores.keys.find("ws_1-person_both") is None
+    assert await stores.keys.find("ws_2-person_both") is not None
 
 
 async def test_an_agents_tasks_and_executions_are_deleted_and_those_of_others_are_not(stores: Stores) -> None:
     await fill(stores)
     job = await claim(stores, build_job(JobKind.DELETE_AGENT, "agent_1"))
-    assert (await delete_all(stores, job, most=100)).counts == {
-        name: COUNTS[name] for name in COUNTS if name not in ("agents", *OF_PEOPLE)
-    }
+    assert (await delete_all(stores, job, most=100)).counts == OF_AGENT
 
 
 async def test_an_execution_that_has_not_ended_is_not_deleted(stores: Stores) -> None:

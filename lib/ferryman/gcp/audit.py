@@ -20,7 +20,7 @@ class FirestoreAuditEntries(FirestoreStore):
     async def end(self, entry: AuditEntry) -> None:
         from google.api_core.exceptions import NotFound
 
-        with suppress(NotFound):  # its workspace is being deleted
+        with suppress(NotFound):  # its workspace was deleted meanwhile, with all entries
             await self._places.locate_audit_entry(entry.id).update(documents.write_fields(entry, "targets", "done"))
 
     async def forget(self, entry: AuditEntry) -> None:

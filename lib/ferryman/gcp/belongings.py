@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from ferryman.gcp.places import FORMER
 from ferryman.gcp.store import Reference, Transaction
 
-RECEIPTS = "receipts-"
-"""How the name of a document with receipts begins, beside the steps."""
+BESIDE_STEPS = ("receipts-", "imported-")
+"""How the names of documents begin that are beside the steps: receipts, and what was imported."""
 
 
 async def list_below(parent: Reference, collection: str, transaction: Transaction, *, most: int) -> AsyncIterator[Reference]:
@@ -38,6 +38,6 @@ async def list_below(parent: Reference, collection: str, transaction: Transactio
 def count_as(reference: Reference) -> str:
     """Return what a document below a task or an execution is counted as; "" for one that is a part of another."""
     collection = reference.parent.id
-    if collection == "parts" or reference.id.startswith(RECEIPTS):
+    if collection == "parts" or reference.id.startswith(BESIDE_STEPS):
         return ""
     return "former_values" if collection == "credentials" and reference.id.endswith(FORMER) else str(collection)

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.credits.alert_message import SECRET_NAME
+from ferryman.domain.credits.balance import CreditBalance, forget_parts, name_owner_balance
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, TASKS, WorkspacePart
-from ferryman.domain.jobs.scope import concerns, name_scope
+from ferryman.domain.jobs.scope import concerns, list_subject_parts, name_balance_part, name_scope
 from ferryman.gcp import documents, occupancy
 from ferryman.gcp.belongings import count_as, list_below
 from ferryman.gcp.execution_documents import IS_EXECUTION, read_execution
@@ -35,6 +36,7 @@ class _Batch:
     most: int
     references: list[Reference] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    balance_parts: set[str] = field(default_factory=set)
 
     @property
     def room(self) -> int:
@@ -75,13 +77,16 @@ class FirestoreJobWork(FirestoreStore):
         self, transaction: Transaction, job: Job, part: WorkspacePart, *, most: int, now: datetime, lease: timedelta
     ) -> JobProgress:
         current, batch = await self._check(transaction, job, now, lease), _Batch(most)
-        at_once = min(most, AT_ONCE if part.below or part is MEMBERS else most)
+        at_once = min(most, AT_ONCE if part.below else most)
         query = self._query(job, part).select(["status", "person"]).limit(at_once)
         parents = [snapshot async for snapshot in query.stream(transaction=transaction)]
         for snapshot in parents:
             is_ended = part is not EXECUTIONS or (snapshot.to_dict() or {}).get("status") in ENDED
             if batch.room > 0 and is_ended and await self._collect_below(transaction, snapshot, part, batch):
                 batch.add(snapshot.reference, part.name)
+                name = snapshot.get("person") if part is MEMBERS else snapshot.id
+                batch.balance_parts |= {name_balance_part(job, part, name) or ""} - {""}
+        await self._forget_parts(transaction, job, batch.balance_parts)
         for reference in batch.references:
             transaction.delete(reference)
         after = current.add_counts(part.name, batch.counts)
@@ -89,9 +94,18 @@ class FirestoreJobWork(FirestoreStore):
         is_more = batch.room <= 0 or (len(parents) == at_once and bool(batch.references))
         return JobProgress(after, is_more)
 
-    async def _collect_below(self, transaction: Transaction, document: Snapshot, part: WorkspacePart, batch: _Batch) -> bool:
-        """Add what goes with a document as far as there is room. Return whether that was all, and there is room for it."""
-        parent = document.reference
+    async def _forget_parts(self, transaction: Transaction, job: Job, names: Collection[str]) -> None:
+        """Remove parts of the owner's balance: of what is deleted in `transaction`, which has read all it needs besides."""
+        if not names:
+            return
+        balance_at = self._places.locate_balance(name_owner_balance(job.owner))
+        stored = documents.read_or_none(CreditBalance, await balance_at.get(transaction=transaction))
+        if stored is not None and (after := forget_parts(stored, names)) is not stored:
+            transaction.update(balance_at, documents.write_fields(after, "parts"))
+
+    async def _collect_below(self, transaction: Transaction, snapshot: Snapshot, part: WorkspacePart, batch: _Batch) -> bool:
+        """Add what belongs to a document as far as there is room. Return whether that was all, and there is room for it."""
+        parent = snapshot.reference
         for collection in part.below:
             async for reference in list_below(parent, collection, transaction, most=batch.room + 1):
                 if batch.room <= 0:
@@ -99,20 +113,16 @@ class FirestoreJobWork(FirestoreStore):
                 batch.add(reference, count_as(reference))
         if part is TASKS and batch.room > 0:
             tokens = filter_by(self._client.collection("tokens"), ("task", "==", parent.id)).select(["task"])
-            async for snapshot in tokens.limit(batch.room).stream(transaction=transaction):
-                batch.add(snapshot.reference, "tokens")
-        if part is MEMBERS:
-            await self._collect_person(transaction, document, batch)
+            async for token in tokens.limit(batch.room).stream(transaction=transaction):
+                batch.add(token.reference, "tokens")
+        if part is MEMBERS and batch.room > 0:
+            person = snapshot.get("person")
+            everywhere = filter_by(self._client.collection("memberships"), ("person", "==", person)).select(["person"]).limit(2)
+            if len([known async for known in everywhere.stream(transaction=transaction)]) == 1:
+                # in the commit that ends the membership, even where that is one document too many: it is counted once so
+                batch.add(self._places.locate_person(person), "people")
+                return True
         return batch.room > 0
-
-    async def _collect_person(self, transaction: Transaction, membership: Snapshot, batch: _Batch) -> None:
-        """Add the person of `membership` where it is their last one, unless they were deleted already."""
-        person = str((membership.to_dict() or {})["person"])
-        reference = self._places.locate_person(person)
-        stored = filter_by(self._client.collection("memberships"), ("person", "==", person)).select([]).limit(2)
-        is_last = len([snapshot async for snapshot in stored.stream(transaction=transaction)]) == 1
-        if is_last and (await reference.get(transaction=transaction)).exists:
-            batch.add(reference, "people")
 
     @in_transaction
     async def note(
@@ -139,6 +149,7 @@ class FirestoreJobWork(FirestoreStore):
         job_at = self._places.locate_job(job.id)
         stored = documents.read_or_none(Job, await job_at.get(transaction=transaction))
         after = rules.finish_job(rules.check_job(stored, job, now), receipt, now)
+        await self._forget_parts(transaction, job, list_subject_parts(job))
         if job.kind is JobKind.DELETE_WORKSPACE:
             transaction.delete(self._places.locate_workspace(job.subject))
             transaction.delete(self._places.locate_credential(job.subject, SECRET_NAME))

@@ -8,12 +8,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from ferryman.domain.credits.balance import forget_parts, name_owner_balance
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, TASKS, WorkspacePart
-from ferryman.domain.jobs.scope import concerns, name_scope
+from ferryman.domain.jobs.scope import concerns, list_subject_parts, name_balance_part, name_scope
 from ferryman.inmemory.jobs import check
 from ferryman.inmemory.memory import Memory, MemoryStore
 from ferryman.ports.jobs import JobProgress
@@ -38,11 +39,13 @@ class MemoryJobWork(MemoryStore):
 
     async def delete(self, job: Job, part: WorkspacePart, *, most: int, now: datetime, lease: timedelta) -> JobProgress:
         current = self._renew(job, now, lease)
+        before = self._list_balance_parts(job, part)
         belongings = [*_list_belongings(self._memory, job, part)]
         counts = Counter[str]()
         for name, remove in belongings[:most]:
             remove()
             counts[name] += 1
+        self._forget_parts(job, before - self._list_balance_parts(job, part))
         return JobProgress(self._put(current.add_counts(part.name, counts)), len(belongings) > most)
 
     async def note(self, job: Job, executions: Collection[str], *, now: datetime, lease: timedelta) -> Job:
@@ -59,10 +62,26 @@ class MemoryJobWork(MemoryStore):
 
     async def finish(self, job: Job, receipt: DeletionReceipt | None, *, now: datetime) -> None:
         after = rules.finish_job(check(self._memory, job, now), receipt, now)
+        self._forget_parts(job, {*list_subject_parts(job)})
         if job.kind is JobKind.DELETE_WORKSPACE:
             self._memory.workspaces.pop(job.subject, None)
             self._memory.credentials.pop(job.subject, None)
         self._put(after)
+
+    def _list_balance_parts(self, job: Job, part: WorkspacePart) -> set[str]:
+        """Return the parts of the owner's balance that belong to what there is of `part`."""
+        memory = self._memory
+        names: dict[str, list[str]] = {
+            "tasks": [task.id for task in memory.tasks.values() if _fits(job, task)],
+            "agents": [agent.id for agent in memory.agents.values() if agent.workspace == job.workspace],
+            "members": [person for workspace, person in memory.memberships if workspace == job.workspace],
+        }
+        return {name_balance_part(job, part, name) or "" for name in names.get(part.name, [])}
+
+    def _forget_parts(self, job: Job, names: set[str]) -> None:
+        stored = self._memory.balances.get(owner := name_owner_balance(job.owner))
+        if stored is not None:
+            self._memory.balances[owner] = forget_parts(stored, names)
 
     def _renew(self, job: Job, now: datetime, lease: timedelta) -> Job:
         return rules.renew_job(check(self._memory, job, now), now, lease)
@@ -84,11 +103,6 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
     elif part is TASKS:
         for task in [item for item in memory.tasks.values() if _fits(job, item)]:
             yield from _list_task(memory, task.id)
-    elif part is MEMBERS:
-        for place in [place for place in memory.memberships if place[0] == job.workspace]:
-            if sum(person == place[1] for _, person in memory.memberships) == 1 and place[1] in memory.people:
-                yield "people", _remove(memory.people, place[1])
-            yield part.name, _remove(memory.memberships, place)
     elif part.is_group:
         for user in [user for user, workspace in memory.user_workspaces.items() if workspace == job.workspace]:
             for place in [
@@ -97,10 +111,12 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
                 yield part.name, _remove(memory.user_documents, place)
     elif isinstance(stored := getattr(memory, _NAMES.get(part.name, part.name), None), dict):
         for name in [name for name, item in stored.items() if getattr(item, "workspace", "") == job.workspace]:
+            if part is MEMBERS and name[1] in memory.people and sum(person == name[1] for _, person in stored) == 1:
+                yield "people", _remove(memory.people, name[1])
             yield part.name, _remove(stored, name)
 
 
-_NAMES = {"answers": "keyed", "audit_entries": "audit"}
+_NAMES = {"members": "memberships", "answers": "keyed", "audit_entries": "audit"}
 """The fields of `Memory` that have another name than the part."""
 
 

@@ -23,7 +23,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import ExecutionEnding
 from ferryman.vault import sign
 from tests.campaigns.crash.points import Counting, Point, instrument
-from tests.contracts.belongings import COUNTS, build_job, fill
+from tests.contracts.belongings import COUNTS, OF_AGENT, build_job, fill
 from tests.contracts.conftest import Stores
 from tests.contracts.values import EXECUTION, LEASE, NOW
 
@@ -33,7 +33,7 @@ JOB_WORKER = "jobs"
 
 EXPECTED = {
     JobKind.DELETE_WORKSPACE: {**COUNTS, "executions": COUNTS["executions"] + 1, "workspaces": 1},
-    JobKind.DELETE_AGENT: {**COUNTS, "executions": COUNTS["executions"] + 1},
+    JobKind.DELETE_AGENT: {**OF_AGENT, "agents": 1, "executions": OF_AGENT["executions"] + 1},
     JobKind.END_EXECUTIONS: {"executions": 2},
     JobKind.TAKE_OVER_EXECUTIONS: {"executions": 2},
 }

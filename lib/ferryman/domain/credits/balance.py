@@ -6,7 +6,7 @@ and everything is counted, with one document read and one written, at the start 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -111,6 +111,13 @@ def settle_credits(balance: CreditBalance, execution: Execution, *, reserved: De
             parts[name] = part
     rest = max(NOTHING, balance.credits_reserved - reserved)
     return replace(balance, credits_reserved=rest, credits_used=balance.credits_used + used, parts=parts)
+
+
+def forget_parts(balance: CreditBalance, names: Collection[str]) -> CreditBalance:
+    """Return the owner's balance without the parts `names`, of what was deleted; what they used stays used in all."""
+    if not balance.parts.keys() & set(names):
+        return balance
+    return replace(balance, parts={name: part for name, part in balance.parts.items() if name not in names})
 
 
 def list_parts(execution: Execution) -> tuple[str, ...]:

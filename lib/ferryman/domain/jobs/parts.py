@@ -27,13 +27,13 @@ class WorkspacePart:
 
 EXECUTIONS = WorkspacePart(name="executions", collection="executions", below=("calls", "steps"), of_agents=True)
 TASKS = WorkspacePart(name="tasks", collection="tasks", below=("credentials", "connections", "clusters"), of_agents=True)
+AGENTS = WorkspacePart(name="agents", collection="agents")
 MEMBERS = WorkspacePart(name="members", collection="memberships")
-"""A person whose last membership it was is deleted with it: nobody's name stays."""
-
+"""With each goes the person, where that is the last membership of theirs: nothing else says the name."""
 PARTS: tuple[WorkspacePart, ...] = (
     EXECUTIONS,
     TASKS,
-    WorkspacePart(name="agents", collection="agents"),
+    AGENTS,
     MEMBERS,
     WorkspacePart(name="keys", collection="api_keys"),
     WorkspacePart(name="invitations", collection="invitations"),

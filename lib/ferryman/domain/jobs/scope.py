@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from ferryman.domain.executions.execution import ExecutionSummary
 from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.parts import AGENTS, MEMBERS, TASKS, WorkspacePart
+from ferryman.domain.owners.cap import CapKind, name_part, name_person_part
+from ferryman.domain.workspaces.names import derive_default_agent
 
 
 def concerns(job: Job, execution: ExecutionSummary) -> bool:
@@ -13,6 +16,23 @@ def concerns(job: Job, execution: ExecutionSummary) -> bool:
     if job.kind is JobKind.DELETE_WORKSPACE:
         return True
     return job.subject == (execution.agent if job.kind is JobKind.DELETE_AGENT else execution.person)
+
+
+def name_balance_part(job: Job, part: WorkspacePart, name: str) -> str | None:
+    """Return the part of the owner's balance that ends with the task, agent or member of this name; None for anything else."""
+    if part is MEMBERS:
+        return name_part(CapKind.PERSON, name_person_part(job.workspace, name))
+    kind = {TASKS.name: CapKind.TASK, AGENTS.name: CapKind.AGENT}.get(part.name)
+    return None if kind is None else name_part(kind, name)
+
+
+def list_subject_parts(job: Job) -> tuple[str, ...]:
+    """Return the parts of the owner's balance that end with the subject of `job` itself."""
+    if job.kind is JobKind.DELETE_WORKSPACE:
+        # the default agent has no document of its own
+        default = name_part(CapKind.AGENT, derive_default_agent(job.workspace))
+        return name_part(CapKind.WORKSPACE, job.workspace), default
+    return (name_part(CapKind.AGENT, job.subject),) if job.kind is JobKind.DELETE_AGENT else ()
 
 
 def name_scope(job: Job) -> dict[str, str]:
