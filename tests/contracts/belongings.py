@@ -85,8 +85,8 @@ async def fill_with_people(stores: Stores, workspace: str, person: str = "") -> 
         about = {"name": "Bob", "role": Role.ADMIN, "invited_by": "", "created_at": NOW, "expires_at": TOO_LATE}
         await stores.invitations.create(digest, Invitation(id=digest, **where, **about), now=NOW)
     is_new = await stores.members.find_person(person, owner="ann") is None
-    taken = {"person": person, "is_new": is_new, "key": f"key_{workspace}", "key_digest": f"{workspace}-{person}"}
-    await stores.invitations.take(f"taken-{workspace}-{person}", **taken, now=NOW)
+    terms = {"person": person, "is_new": is_new, "key": f"key_{workspace}", "key_digest": f"{workspace}-{person}"}
+    await stores.invitations.take(f"taken-{workspace}-{person}", **terms, now=NOW)
     await stores.audit.add(AuditEntry(id=f"audit_{workspace}_{person}", **where, action="changeTask", created_at=NOW))
     ids = {"id": f"request-{workspace}-{person}", "fingerprint": "f", "seed": "s"}
     await stores.keyed.claim(KeyedRequest(**ids, **where, claimed_at=NOW, until=LATER), now=NOW)

@@ -11,10 +11,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ferryman.domain.jobs.job import JobKind
 from tests.campaigns.crash.harness import Harness, forkserver, start_harness
 from tests.campaigns.crash.invariants import Record, find_broken
+from tests.campaigns.crash.jobs import JobRun
+from tests.campaigns.crash.jobs import find_broken as find_broken_job
 from tests.campaigns.crash.points import Point, targets
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
+from tests.contracts.conftest import on_google_cloud
 
 AT_ONCE = 4
 """Runs under way together."""
@@ -57,17 +61,43 @@ async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, sco
         print(f"{scenario.name:>10}  {len(chosen):>4} points  {count} findings so far  {seconds:5.0f} s", flush=True)
 
 
-async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int) -> int:
+async def run_jobs(*, step: int, score: Score) -> None:
+    """Run each kind of job to its end on the Firestore protocol, and then killed at every `step`-th of its points."""
+    begun = time.monotonic()
+    for kind in JobKind:
+        async with on_google_cloud() as stores:
+            whole = JobRun(stores=stores, kind=kind)
+            broken = await find_broken_job(whole, await whole.perform())
+        score.findings += [f"{kind} (uninterrupted): {item}" for item in broken]
+        chosen = whole.passed[::step]
+        for number, point in enumerate(chosen):
+            async with on_google_cloud() as stores:
+                job_run = JobRun(stores=stores, kind=kind, target=point, together=1 + number % 2)
+                broken = await find_broken_job(job_run, await job_run.perform())
+            score.points += 1
+            if not job_run.hit:
+                broken.append("lost: the point was not reached")
+            score.findings += [f"{kind}, {point}: {item}" for item in broken]
+        seconds = time.monotonic() - begun
+        print(f"{kind:>20}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
+
+
+async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with_jobs: bool) -> int:
     score = Score()
     context = forkserver()
     async with start_harness(folder, context) as place:
         await run(place, scenarios, step=step, score=score)
+    if with_jobs:
+        await run_jobs(step=step, score=score)
     for entry in score.findings:
         print(entry)
     rules = Counter(item.partition(": ")[2].partition(":")[0] for item in score.findings)
     if rules:
         print(", ".join(f"{count} {rule}" for rule, count in sorted(rules.items())))
-    lost, doubled = score.count("lost", "audit", "receipts"), score.count("doubled", "charged", "ledger", "balance")
+    lost, doubled = (
+        score.count("lost", "audit", "receipts", "left", "touched"),
+        score.count("doubled", "counted", "charged", "ledger", "balance"),
+    )
     print(f"{score.points} points, {lost} lost, {doubled} doubled")
     return 1 if score.findings or not score.points else 0
 
@@ -79,4 +109,4 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     selected = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
     with tempfile.TemporaryDirectory(prefix="crash-") as folder:
-        sys.exit(asyncio.run(main(Path(folder), selected, chosen.step)))
+        sys.exit(asyncio.run(main(Path(folder), selected, chosen.step, with_jobs=not chosen.scenario)))
