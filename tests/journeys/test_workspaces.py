@@ -123,3 +123,15 @@ async def test_what_a_deleted_workspace_has_cost_stays_in_the_ledger(rooms: list
     assert {line["id"] for line in before["lines"]} >= {here.workspace, there.workspace}
     await delete(here.client, there.workspace)
     assert await here.client.get_ledger(by="workspace") == before
+
+
+async def test_what_waits_in_a_workspace_does_not_keep_it_from_being_deleted(admin: Admin, rooms: list[Room]) -> None:
+    here, there = rooms
+    await admin.set_script(f"{there.workspace}-waits", {"steps": [asks(call("wait_until", seconds=900)), says("Never.")]})
+    task = {"name": "wait", "task_prompt": "Wait.", "tools": ["wait_until"], "model": f"scripted/{there.workspace}-waits"}
+    task_id = (await there.client.create_task(task))["task_id"]
+    async for event in there.client.stream_events((await there.client.start_execution(task_id))["execution_id"]):
+        if event.kind == "tool_call":
+            break
+    counts = (await delete(here.client, there.workspace))["receipt"]["counts"]
+    assert {name: counts[name] for name in ("tasks", "executions")} == {"tasks": 2, "executions": 2}

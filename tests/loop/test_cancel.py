@@ -10,10 +10,13 @@ import pytest
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.model import ScriptedModel
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import UnavailableError
+from ferryman.tools.registry import ToolRegistry
 from tests.loop.conftest import fetches, says
 
 
@@ -170,3 +173,32 @@ async def test_a_call_under_way_when_the_owner_cancels_is_waited_for(stage):
     stage.memory.tickets["e"][0] = replace(ticket, state=TicketState.SETTLED, settled_at=stage.clock.now(), result=late)
     assert await stage.run()
     assert (stage.execution.status, stage.results[0].content) == (Status.KILLED, "it arrived")
+
+
+async def wait_for_later(stage, cause):
+    """Have a call wait for ten minutes, then let `cause` happen, and deliver the slice that comes next at once."""
+
+    async def wait(ticket, *, execution):
+        return Postponement(reason="it waits", after=timedelta(minutes=10))
+
+    stage.model = ScriptedModel((fetches(), says("never")))
+    deps = replace(stage.deps(), registry=ToolRegistry(wait))
+    assert await deliver(deps, "e", slice=0, holder="h")
+    assert (stage.execution.status, stage.execution.slice) == (Status.RUNNING, 1)
+    cause()
+    assert await deliver(deps, "e", slice=1, holder="woken")
+
+
+async def test_a_call_that_waits_for_its_time_does_not_wait_after_a_cancel(stage):
+    await wait_for_later(stage, lambda: cancel(stage))
+    assert (stage.execution.status, stage.execution.error) == (Status.KILLED, "cancelled")
+
+
+async def test_a_call_that_waits_for_its_time_does_not_wait_after_its_task_was_disabled(stage):
+    await wait_for_later(stage, lambda: stage.task(enabled=False))
+    assert (stage.execution.status, stage.execution.error) == (Status.FAILED, "the task was disabled or deleted")
+
+
+async def test_a_call_that_waits_for_its_time_does_not_wait_after_a_halt(stage):
+    await wait_for_later(stage, lambda: stage.memory.halts.add("o"))
+    assert stage.execution.status is Status.KILLED

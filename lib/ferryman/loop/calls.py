@@ -150,7 +150,7 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
         if isinstance(outcome, SubCalls) and not sub_calls.has_room(run, outcome):
             outcome = replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refusal.TOO_MANY_SUB_CALLS))
     except StaleError:
-        await _explain_stale_call(deps, run)
+        await check_stopped(deps, run)
         raise UnavailableError("the call is already on its way under another delivery") from None
     if isinstance(outcome, Postponement | SubCalls):
         return outcome
@@ -165,8 +165,8 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     return await deps.executions.settle(run.execution, ticket.seq, result, now=decided_at or deps.clock.now())
 
 
-async def _explain_stale_call(deps: LoopDependencies, run: Run) -> None:
-    """Raise the reason why a tool did not take a call.
+async def check_stopped(deps: LoopDependencies, run: Run) -> None:
+    """Raise the reason why an execution may not go on: a tool did not take its call, or it is to wait for a time to come.
 
     `StaleError` when the lease is lost, `ExecutionCancelledError` when the execution was ended; return where neither is so.
     """

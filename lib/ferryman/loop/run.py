@@ -140,7 +140,11 @@ class SliceRunner:
             # a few at a time for an owner: what is started together would slow everybody else's executions down for a second
             async with deps.setups.turn(self._claimed.owner):
                 self._run = await self._rebuild()
-            return await self._take_turns(self._run)
+            outcome = await self._take_turns(self._run)
+            if isinstance(outcome, Postponement):
+                # who was cancelled or halted does not wait for a time to come first
+                await calls.check_stopped(deps, self._run)
+            return outcome
         except (StaleError, UnavailableError):
             raise
         except StartRejectedError as rejected:
