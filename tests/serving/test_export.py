@@ -16,12 +16,15 @@ import pytest
 
 from ferryman import verify_receipts as verifier
 from ferryman.archives.reading import iterate_files, read_archive
-from ferryman.domain.archives.lines import read_lines
+from ferryman.domain.archives.lines import ArchiveError, read_lines
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
-from ferryman.domain.workspaces.workspace import Workspace
+from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
+from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.clock import START
+from ferryman.serving import keys
 from ferryman.serving.archived import iterate_executions
 from ferryman.serving.exporting import WorkspaceExport
 from tests.builders import build_label
@@ -211,3 +214,39 @@ async def test_a_thousand_executions_stream_in_bounded_memory(stage: Stage) -> N
     assert grown < 64 * MIB
     assert largest < MIB
     assert execution.status is Status.COMPLETED
+
+
+async def test_a_member_needs_the_right_to_manage(client: httpx.AsyncClient, stage: Stage) -> None:
+    statuses = {role: (await client.get(default(), headers=stage.member(role))).status_code for role in Role}
+    assert statuses == {Role.VIEWER: 403, Role.OPERATOR: 403, Role.ADMIN: 200}
+
+
+@pytest.mark.parametrize("loss", ["key", "membership", "role", "workspace"])
+async def test_who_loses_the_right_meanwhile_gets_no_whole_archive(
+    client: httpx.AsyncClient, task: str, stage: Stage, loss: str
+) -> None:
+    memory, workspace = stage.memory, "ws_ann"
+    headers = stage.member(Role.ADMIN, workspace=workspace)
+    ((where, membership),) = memory.memberships.items()
+    agents = MemoryAgents.list
+
+    async def lose_right(self: MemoryAgents, owner: str, name: str) -> Any:
+        stage.clock.turn(1)
+        if loss == "key":
+            memory.keys.pop(keys.digest_key(headers["Authorization"].removeprefix("Bearer ")))
+        elif loss == "membership":
+            del memory.memberships[where]
+        elif loss == "role":
+            memory.memberships[where] = replace(membership, role=Role.VIEWER)
+        else:
+            memory.workspaces[workspace] = replace(memory.workspaces[workspace], state=WorkspaceState.DELETING)
+        return await agents(self, owner, name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryAgents, "list", lose_right)
+        answer = await client.get(URL.format(workspace), headers=headers)
+    assert answer.status_code == 200
+    with pytest.raises(ArchiveError, match="cut short"):
+        read_archive(io.BytesIO(answer.content))
+    assert "export.broken_off" in [line[0] for line in stage.log.lines]
+    assert not memory.streams["export:ann"]

@@ -8,6 +8,7 @@ from typing import IO, Any, TextIO
 import click
 
 from ferryman.cli import exits
+from ferryman.cli.archives import export_workspace
 from ferryman.cli.commands import ApiSession, api_command, open_session
 from ferryman.cli.files import read_object
 from ferryman.cli.jobs import watch_job, write_receipt
@@ -25,13 +26,16 @@ WILL_GO = (
 
 @click.group(no_args_is_help=True)
 def workspace() -> None:
-    """Create, list, show, update, archive, restore and delete workspaces.
+    """Create, list, show, update, archive, restore, delete and export workspaces.
 
     \b
     Nothing in a workspace is seen, counted or used from another. Everything is done in the default one, or in:
       FERRYMAN_WORKSPACE_ID=ws_…       that of every command
       ferryman task list --workspace ws_…
     """
+
+
+workspace.add_command(export_workspace)
 
 
 def _fields(command: Callable[..., Any]) -> Callable[..., Any]:

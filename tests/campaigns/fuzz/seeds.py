@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
+from tests.archives.forge import FORGED, LINES, WHOLE
 from tests.egress.frames import FRAMES, TOKENS, TURNS
 from tests.egress.malformed_urls import GRAMMAR
 from tests.egress.plants import NOTATIONS, VALUES
@@ -33,10 +34,17 @@ def _texts(*tables: dict[str, list[str]]) -> list[bytes]:
     ]
 
 
+EXECUTION = [
+    b'{"kind":"execution","origin":null,"place":{"agent":"a","execution":"e","task":"t"},"value":{}}',
+    b'{"kind":"step","value":{"number":1}}\n{"execution":"e","kind":"end"}',
+    b'{"kind":"receipt","value":{"kind":"opened"}}',
+]
+
 SEEDS: dict[str, list[bytes]] = {
     "url": _texts(GRAMMAR, ALLOWED),
     "scanner": [write(VALUES["prefixed"]).encode("utf-8", "surrogatepass") for write in NOTATIONS.values()],
     "framer": [b"text/plain; charset=utf-8\n" + item for item in _texts(FRAMES, TURNS, TOKENS)],
     "reader": [bytes([step]) + answer for answer in ANSWERS for step in (0, 255)],
+    "archive": [WHOLE, *EXECUTION, *(forged[:4_000] for forged, _ in (*FORGED.values(), *LINES.values()))],
     "gate": [json.dumps(arguments).encode() + b"\r\n--answer--\r\n" + entry for arguments in ARGUMENTS for entry in ANSWERS],
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import html
+import io
 import json
 import re
 import ssl
+import tarfile
 import unicodedata
 from collections.abc import Callable, Coroutine
 from functools import cache
@@ -16,6 +19,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ferryman.archives.reading import iterate_files, read_archive
+from ferryman.domain.archives.lines import ArchiveError, read_lines
+from ferryman.domain.archives.manifest import KINDS, MANIFEST, Manifest, measure_file
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, PreparedRequest
@@ -26,6 +32,7 @@ from ferryman.egress.sanitize import render_response
 from ferryman.egress.send import Sending, send
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
+from ferryman.serving.archived import iterate_executions
 from ferryman.tools.http import PARSERS
 from tests.campaigns.fuzz.wire import Plug, Wire
 from tests.egress.plants import VALUES, credential, policy
@@ -37,6 +44,7 @@ SCANNER = SecretScanner(KEYS.values())
 TOKEN = re.compile(r"tool[\W_]{0,3}response")
 POLICY: ExecutionPolicy = policy(webhook=True, webhook_urls=(f"https://{HOST}/hook",))
 BODY_MAX = 20_000
+EXECUTIONS = "executions-000001.jsonl"
 
 
 @cache
@@ -135,6 +143,42 @@ def gate(data: bytes) -> None:
         assert key.secret.reveal() not in result.content + repr(log.lines)
 
 
+def archive(data: bytes) -> None:
+    """Read an archive, as it is, and as one that was compressed and packed as it must be: a refusal names an entry."""
+    lines = b"".join(line + b"\n" for line in data.split(b"\n"))
+    for forged in (data, gzip.compress(data, mtime=0), _pack(lines)):
+        refusal: ArchiveError | None = None
+        try:
+            read_archive(io.BytesIO(forged))
+            for entry, content in iterate_files(io.BytesIO(forged)):
+                if entry == EXECUTIONS:
+                    list(iterate_executions(read_lines(entry, content)))
+        except ArchiveError as refused:
+            refusal = refused
+        assert refusal is None or (refusal.entry and len(str(refusal)) < 1_000)
+
+
+def _pack(lines: bytes) -> bytes:
+    """Return an archive whose digests are right, of a workspace and these lines of executions."""
+    contents = {"workspace-000001.jsonl": b'{"id":"ws_1"}\n', EXECUTIONS: lines}
+    manifest = Manifest(
+        workspace="ws_1",
+        name="w",
+        exported_at="2026-11-23T09:00:00Z",
+        counts=dict.fromkeys(KINDS, 0),
+        left_out=0,
+        keys={},
+        files=tuple(measure_file(name, content) for name, content in contents.items()),
+    )
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, content in {**contents, MANIFEST: json.dumps(manifest.to_json()).encode()}.items():
+            header = tarfile.TarInfo(name)
+            header.size = len(content)
+            tar.addfile(header, io.BytesIO(content))
+    return gzip.compress(packed.getvalue(), mtime=0)
+
+
 def _json(data: bytes) -> Any:
     try:
         return json.loads(data)
@@ -142,4 +186,4 @@ def _json(data: bytes) -> Any:
         return data.decode("utf-8", "surrogateescape")
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {entry.__name__: entry for entry in (url, scanner, framer, reader, gate)}
+TARGETS: dict[str, Callable[[bytes], None]] = {entry.__name__: entry for entry in (url, scanner, framer, reader, gate, archive)}

@@ -13,6 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.owners.stream import HOLD, RENEWAL
+from ferryman.domain.workspaces.access import judge_key
+from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.ports.errors import UnavailableError
 from ferryman.rates import Rate
@@ -20,6 +22,7 @@ from ferryman.serving.api.access import Dependencies, Manager
 from ferryman.serving.api.errors import TooManyRequestsError
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.limits import take_token
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.workspaces import OwnedWorkspace
 from ferryman.serving.exporting import WorkspaceExport
 
@@ -28,6 +31,9 @@ EXPORTS = Rate(at_once=3, every=timedelta(seconds=10))
 
 EXPORTS_MAX = 1
 """Exports of one owner under way, over all instances: each reads everything of a workspace."""
+
+CHECK = timedelta(seconds=1)
+"""How often it is asked, while an archive is sent, whether who asked for it still may."""
 
 AGAIN_S = 30
 RELEASE_S = 5.0
@@ -42,17 +48,33 @@ ARCHIVE: dict[int | str, dict[str, Any]] = {
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["workspaces"])
 
 
+class _RightLostError(Exception):
+    """The key was revoked, its person left or lost the right, or the workspace is gone, while the archive was sent."""
+
+
+async def is_allowed(deps: ApiDependencies, caller: Caller, right: Right) -> bool:
+    """Tell whether a request like that of `caller` would have `right` now."""
+    key = await deps.keys.find(caller.digest)
+    if key is None:
+        return False
+    access = await deps.keys.read_access(key, caller.workspace)
+    rights = judge_key(key, access, now=deps.clock.now())
+    return rights is not None and right in rights and access.finds_workspace(key)
+
+
 class ArchiveResponse(StreamingResponse):
     """The bytes of an archive. It counts among its owner's exports until its last byte, or until its client has gone."""
 
-    def __init__(self, workspace: Workspace, deps: ApiDependencies) -> None:
+    def __init__(self, workspace: Workspace, deps: ApiDependencies, caller: Caller) -> None:
         headers = {"Content-Disposition": f'attachment; filename="{workspace.id}.tar.gz"', "Cache-Control": "no-store"}
         export = WorkspaceExport(deps, workspace, self._renew)
         super().__init__(self._leave_out_empty(export), media_type=MEDIA_TYPE, headers=headers)
         self._deps = deps
         self._owner = f"export:{workspace.owner}"
         self._name = deps.ids.new("export")
-        self._due = deps.clock.now() + RENEWAL
+        self._caller = caller
+        self._renewal_due = deps.clock.now() + RENEWAL
+        self._check_due = deps.clock.now() + CHECK
 
     async def hold(self) -> bool:
         """Count among the owner's exports from now on; False where there are as many as may be."""
@@ -66,14 +88,24 @@ class ArchiveResponse(StreamingResponse):
             await asyncio.shield(self._release())
 
     async def _leave_out_empty(self, export: WorkspaceExport) -> AsyncIterator[bytes]:
-        async for written in export.stream():
-            if written:
-                yield written
+        try:
+            async for written in export.stream():
+                if written:
+                    yield written
+        except _RightLostError:
+            # what was sent has no manifest, and so is no archive
+            self._deps.tracer.line("export.broken_off", severity="WARNING", owner=self._caller.owner.id)
 
     async def _renew(self) -> None:
-        if self._deps.clock.now() >= self._due:
+        """Raise `_RightLostError` where the caller may not export any more; ask for it once a second."""
+        now = self._deps.clock.now()
+        if now >= self._check_due:
+            if not await is_allowed(self._deps, self._caller, Right.MANAGE):
+                raise _RightLostError
+            self._check_due = now + CHECK
+        if now >= self._renewal_due:
             await self.hold()
-            self._due = self._deps.clock.now() + RENEWAL
+            self._renewal_due = now + RENEWAL
 
     async def _release(self) -> None:
         try:
@@ -91,7 +123,7 @@ class ArchiveResponse(StreamingResponse):
 )
 async def export_workspace(workspace: OwnedWorkspace, deps: Dependencies, caller: Manager) -> StreamingResponse:
     take_token(deps.import_rates, f"export:{caller.owner.id}", EXPORTS, now=deps.clock.now(), what="exports")
-    response = ArchiveResponse(workspace, deps)
+    response = ArchiveResponse(workspace, deps, caller)
     if not await response.hold():
         raise TooManyRequestsError("an export of yours is under way; one at a time is made", after_s=AGAIN_S)
     return response
