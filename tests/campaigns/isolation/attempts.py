@@ -21,6 +21,7 @@ SLOT = re.compile(r"⟦(own )?([^|⟧]+)(?:\|([^⟧]+))?⟧")
 OTHER_METHODS = ("HEAD", "OPTIONS", "PUT", "DELETE", "PATCH")
 """Also where a path does not offer them: to be refused because of that may tell whether the thing is there."""
 
+COUNTERS = "a list, a counter or a limit"
 WORD, IDEMPOTENCY_KEY, CURSOR = "word", "idempotency key", "cursor of "
 
 
@@ -105,7 +106,7 @@ def _attempt_all(operation: Operation, has_cursor: frozenset[str]) -> Iterator[A
     if isinstance(operation.body, Mapping) and "name" in operation.body:
         yield replace(_build(operation, "a name that is taken", mine), body={**operation.body, "name": f"⟦{WORD}⟧ one"})
     if operation.method == "GET":
-        kind = "a search" if "query" in operation.filters else "a list, a counter or a limit"
+        kind = "a search" if "query" in operation.filters else COUNTERS
         query = {name: f"⟦{WORD}⟧" for name in operation.filters if name in ("query", "name")}
         yield replace(_build(operation, kind, mine), query=query)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from tests.campaigns.isolation.attempts import CURSOR, Attempt, draw_attempts, list_attempts
+from tests.campaigns.isolation.attempts import COUNTERS, CURSOR, Attempt, draw_attempts, list_attempts
 from tests.campaigns.isolation.belongings import Belongings
 from tests.campaigns.isolation.calls import ENDINGS, ask_for_ticket, list_calls, list_tickets, run_calls, start
 from tests.campaigns.isolation.deployment import Answer, Deployment
@@ -17,6 +17,7 @@ from tests.campaigns.isolation.trial import Change, Place, change_nothing, prepa
 
 ATTEMPTS = 500
 SEED = 16
+USED = "a list, a counter or a limit, after the other has used tools and credits"
 
 
 @dataclass(kw_only=True)
@@ -77,6 +78,10 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
         await serving.finish(theirs.caller, execution, model)
 
     async with prepare(relation, seed, settle=use_tools) as trial:
+        for attempt in list_attempts(list_operations(trial.there.deployment.app.openapi()), paged=()):
+            if attempt.kind == COUNTERS and not relation.allows(attempt) and only in USED:
+                three = [await send(place, attempt) for place in trial.places]
+                results.add(relation, replace(attempt, kind=USED), trial.judge(attempt, three))
         for ending in ENDINGS:
             calls = [call for call in list_calls() if only in call.kind] if ending == ENDINGS[0] else []
             saying = Attempt(kind="a text that another's scanner would redact", method="SAY", path=ending)

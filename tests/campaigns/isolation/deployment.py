@@ -20,8 +20,12 @@ from unittest.mock import patch
 import httpx
 from fastapi import FastAPI
 
+from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.member import Membership, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.person import Person
 from ferryman.inmemory.clock import START
+from ferryman.serving import keys
 from tests.serving.conftest import Stage, create_app
 
 NOBODY = "nobody"
@@ -54,6 +58,9 @@ class Caller:
     owner: str
     workspace: str
     headers: Mapping[str, str] = field(repr=False)
+    person: str = ""
+    key: str = ""
+    """The id of the person's key: "" for the owner's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +104,21 @@ class Deployment:
     def set_time(self, seconds: float) -> None:
         """Turn the clock to so many seconds after the deployment began."""
         self.stage.clock.turn(START + timedelta(seconds=seconds) - self.stage.clock.now())
+
+    def add_person(self, caller: Caller, role: Role) -> Caller:
+        """Store a person with this role in the caller's workspace, and return who asks with the person's key."""
+        self.draws.side = caller.side
+        person, memory = self.draws.new("person"), self.stage.memory
+        place = {"owner": caller.owner, "created_at": START}
+        memory.people[person] = Person(id=person, name=f"{caller.side} person", **place)
+        membership = Membership(workspace=caller.workspace, person=person, role=role, **place)
+        memory.memberships[caller.workspace, person] = membership
+        with self.drawing():
+            key, name = keys.generate_key(), self.draws.new("key")
+        memory.keys[keys.digest_key(key)] = ApiKey(
+            id=name, person=person, workspace=caller.workspace, name=f"{caller.side} key", **place
+        )
+        return dataclasses.replace(caller, person=person, key=name, headers={"Authorization": f"Bearer {key}"})
 
     async def send(
         self, caller: Caller, method: str, path: str, *, body: Any = None, headers: Mapping[str, str] | None = None

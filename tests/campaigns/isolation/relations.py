@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from ferryman.domain.workspaces.member import Role
 from tests.campaigns.isolation.attempts import Attempt
 from tests.campaigns.isolation.deployment import Caller, Deployment
 
@@ -51,6 +52,15 @@ async def _add_workspace(deployment: Deployment, caller: Caller) -> Caller:
     return replace(caller, workspace=workspace, headers={**caller.headers, HEADER: workspace})
 
 
+async def add_attackers_person(deployment: Deployment) -> Caller:
+    """Return an admin of a workspace, with all that an admin may do there."""
+    return deployment.add_person(await add_attackers_workspace(deployment), Role.ADMIN)
+
+
+async def add_other_person(deployment: Deployment) -> Caller:
+    return deployment.add_person(await add_other_workspace(deployment), Role.ADMIN)
+
+
 def allow_workspaces(attempt: Attempt) -> bool:
     """Allow the owner's own key to name, list and change every workspace of the owner's, and to see the jobs of all."""
     return attempt.path.startswith(("/v1/workspaces", "/v1/jobs")) or "workspace" in attempt.aims
@@ -64,4 +74,5 @@ RELATIONS = (
         victim=add_other_workspace,
         allows=allow_workspaces,
     ),
+    Relation(name="a person of another workspace", attacker=add_attackers_person, victim=add_other_person),
 )
