@@ -12,6 +12,7 @@ from tests.campaigns.isolation.deployment import Caller, Deployment
 ATTACKER, VICTIM = "attacker", "victim"
 OWNER = "ann"
 HEADER = "Ferryman-Workspace"
+OF_THE_OWNER = ("/v1/workspaces", "/v1/jobs", "/v1/budget", "/v1/me")
 Arrival = Callable[[Deployment], Awaitable[Caller]]
 
 
@@ -62,8 +63,8 @@ async def add_other_person(deployment: Deployment) -> Caller:
 
 
 def allow_workspaces(attempt: Attempt) -> bool:
-    """Allow the owner's own key to name, list and change every workspace of the owner's, and to see the jobs of all."""
-    return attempt.path.startswith(("/v1/workspaces", "/v1/jobs")) or "workspace" in attempt.aims
+    """Allow the owner's own key what is the owner's: every workspace, the jobs and the budget of all, and the balance."""
+    return attempt.path.startswith(OF_THE_OWNER) or "workspace" in attempt.aims
 
 
 RELATIONS = (
