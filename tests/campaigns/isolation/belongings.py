@@ -10,7 +10,9 @@ from typing import Any
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_agent
+from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.inmemory.clock import START
 from tests.builders import build_step, build_ticket
 from tests.campaigns.isolation.deployment import Caller, Deployment
@@ -128,6 +130,28 @@ async def make_job(deployment: Deployment, mine: Belongings) -> str:
     return job.id
 
 
+async def make_person(deployment: Deployment, mine: Belongings) -> str:
+    """Make a member who is not the caller, with a key, and an invitation of somebody else."""
+    member = deployment.add_person(mine.caller, Role.VIEWER)
+    mine.ids["key"] = member.key
+    invitation = Invitation(
+        id=hashlib.sha256(mine.word.encode()).hexdigest(),
+        owner=mine.caller.owner,
+        workspace=mine.caller.workspace,
+        name=f"{mine.word} guest",
+        role=Role.VIEWER,
+        invited_by=mine.caller.person,
+        created_at=START,
+        expires_at=START + INVITATION_LIFETIME,
+    )
+    deployment.stage.memory.invitations[invitation.id] = invitation
+    mine.ids["invitation"] = invitation.id
+    return member.person
+
+
+ALONGSIDE = frozenset({"key", "invitation"})
+"""Kinds of which one is made with another: with the person."""
+
 MAKERS: Mapping[str, Maker] = {
     "workspace": get_workspace,
     "agent": get_agent,
@@ -138,6 +162,7 @@ MAKERS: Mapping[str, Maker] = {
     "connection": make_connection,
     "execution": make_execution,
     "job": make_job,
+    "person": make_person,
 }
 """How a thing of each kind is made, in an order in which each finds what it needs. A kind that is new belongs in here."""
 
