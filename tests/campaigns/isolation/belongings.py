@@ -135,7 +135,7 @@ async def make_person(deployment: Deployment, mine: Belongings) -> str:
     member = deployment.add_person(mine.caller, Role.VIEWER)
     mine.ids["key"] = member.key
     invitation = Invitation(
-        id=hashlib.sha256(mine.word.encode()).hexdigest(),
+        id=deployment.draws.new("inv"),
         owner=mine.caller.owner,
         workspace=mine.caller.workspace,
         name=f"{mine.word} guest",
@@ -144,7 +144,7 @@ async def make_person(deployment: Deployment, mine: Belongings) -> str:
         created_at=START,
         expires_at=START + INVITATION_LIFETIME,
     )
-    deployment.stage.memory.invitations[invitation.id] = invitation
+    deployment.stage.memory.invitations[hashlib.sha256(mine.word.encode()).hexdigest()] = invitation
     mine.ids["invitation"] = invitation.id
     return member.person
 
