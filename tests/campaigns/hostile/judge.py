@@ -125,6 +125,8 @@ def _judge_acts(run: ScenarioRun) -> Iterable[str]:
             yield f"{at} ({act.bearer}) was answered with another owner's data"
         if act.to != "api" and not 400 <= status < 500:
             yield f"{at} ({act.bearer}) was answered {status}"
+        if act.status not in (None, status):
+            yield f"{at} ({act.bearer}) was answered {status} where {act.status} was due: {body[:100]!r}"
         if act.to == "api" and "{v" in f"{act.path}{act.body}" and not 400 <= status < 500:
             yield f"{at} was answered {status}"
     if victim.record.get("status") != "completed" or victim.words["secret"] not in str(victim.record.get("output")):

@@ -275,6 +275,15 @@ LAYERS = (
         ),
     ),
     Layer(
+        name="rights of members and scopes of keys",
+        replacements=(
+            Replacement(file="serving/api/rights.py", old="    if right in caller.rights:", new="    if True:"),
+            Replacement(
+                file="serving/api/rights.py", old="    if RouteNeed.OWNER in needs and not", new="    if False and not"
+            ),
+        ),
+    ),
+    Layer(
         name="path values within their segment",
         replacements=(
             Replacement(file="declared/urls.py", old='quote(value, safe="") for value in values', new="values"),

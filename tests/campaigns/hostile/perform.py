@@ -21,6 +21,7 @@ from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
 from tests.campaigns.hostile import forge
 from tests.campaigns.hostile.harness import Harness, new_key
+from tests.campaigns.hostile.members import bring_in, describe_place
 from tests.campaigns.hostile.scenario import (
     CALLS,
     CREATES,
@@ -42,6 +43,9 @@ POLL_S = 0.5
 """The end of an execution is read from the store, which costs a tenth of a request to the API."""
 
 ACCEPTED = 202
+VICTIMS = ("vtask", "vexec", "vworkspace", "vagent")
+"""Words for what the victim has, which are known once there is one."""
+
 MODEL = "scripted/"
 VICTIM = Scenario(
     name="victim",
@@ -78,6 +82,8 @@ class ScenarioRun:
     tools: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
     trouble: str | None = None
     victim: ScenarioRun | None = None
+    member_keys: dict[str, str] = field(default_factory=dict, repr=False)
+    """The API keys of the scenario's members, by name."""
 
     @property
     def bearer(self) -> dict[str, str]:
@@ -97,6 +103,7 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
         "marker": f"said-{token}",
         "secret": f"board-{secrets.token_hex(8)}",
         "thief": f"{token}.attacker.example",
+        **dict.fromkeys(VICTIMS, ""),
     }
     words |= {word: new_key() for word in (*KEYS, *FRESH)} | {"skey": new_key(16)}
     loot = list_spellings(
@@ -218,10 +225,14 @@ async def _act(harness: Harness, run: ScenarioRun) -> None:
     slow = replace(VICTIM.answers["/slow"], pause_s=run.scenario.victim_s)
     victim = run.victim = prepare_run(replace(VICTIM, answers={**VICTIM.answers, "/slow": slow}))
     await _enter(harness, victim)
+    for member in run.scenario.members:
+        run.member_keys[member.name] = await bring_in(harness, victim.bearer, member, run.words)
     await _start(harness, victim, {})
     while not any(item.target == f"/{victim.token}/slow" for item in reversed(harness.upstream.seen)):  # noqa: ASYNC110 - another process asks
         await asyncio.sleep(0.05)
-    run.words |= {"vtask": victim.task, "vexec": victim.execution}
+    run.words |= {"vtask": victim.task, "vexec": victim.execution, **describe_place(victim.token)}
+    if run.scenario.turns:
+        await harness.admin.set_script(run.token, {"steps": fill(run.scenario.turns, run.words)})
     for act in run.scenario.acts:
         gate = asyncio.Semaphore(act.at_once)
         await asyncio.gather(*(_send_at_once(harness, run, act, gate) for _ in range(act.times)))
@@ -242,9 +253,11 @@ async def _send(harness: Harness, run: ScenarioRun, act: Act) -> tuple[int, byte
     if act.method == CREATES:
         return await _create(harness, fill(act.path, run.words), fill(act.body, run.words))
     url = harness.places[act.to]
-    headers = dict(act.headers)
+    headers = fill(dict(act.headers), run.words)
     if act.bearer == "mine":
         headers |= run.bearer
+    elif act.bearer in run.member_keys:
+        headers["Authorization"] = f"Bearer {run.member_keys[act.bearer]}"
     elif act.bearer == "operator":
         headers |= harness.admin.bearer
     elif (token := await forge.bearer(harness, act.bearer, act.to)) is not None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.campaigns.hostile.member import Member
+
 PUBLIC, BEARER, HEADER, PARAM, HOOK = (
     "api.coingecko.com",
     "lunarcrush.com",
@@ -68,7 +70,8 @@ class Act:
 
     `to` may also be a port of the local cloud: `admin`, `grpc`, or `metadata`, which is that of one function.
     `bearer`: mine (an API key of the attacker's), operator (the local cloud's token), none, forged, hs256, unsigned, stale,
-    or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE. It is sent so many `times`, so many
+    or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE; or the name of one of the scenario's
+    `members`. `status` is what it has to be answered with, where that is known. It is sent so many `times`, so many
     of them `at_once`, and at `most` so many of these may be done. What is started is `{mine}` from then on.
     """
 
@@ -77,6 +80,7 @@ class Act:
     path: str = "/"
     body: Any = None
     bearer: str = "mine"
+    status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     times: int = 1
     at_once: int = 1
@@ -96,7 +100,8 @@ class Scenario:
     target and body, separated by spaces. `places` are the texts in which the first of `keys` may occur in a request to its
     own host, beside its header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay
     open, and `model_headers` are the headers that the model may set. `acts` are sent while a `victim`, an execution of another
-    owner, is under way, its POST for `victim_s` seconds; the model's turns are run besides, unless `acts_alone`.
+    owner, is under way, its POST for `victim_s` seconds; `members` are let into that owner's workspaces before. The model's
+    turns are run besides, unless `acts_alone`.
     """
 
     name: str
@@ -123,6 +128,7 @@ class Scenario:
     acts: tuple[Act, ...] = ()
     victim: bool = False
     victim_s: float = 3.0
+    members: tuple[Member, ...] = ()
     acts_alone: bool = False
     input: str | None = None
 
