@@ -10,8 +10,8 @@ from typing import Any
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Role
-from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.inmemory.clock import START
 from tests.builders import build_step, build_ticket
@@ -113,8 +113,18 @@ async def get_workspace(deployment: Deployment, mine: Belongings) -> str:
     return mine.caller.workspace
 
 
-async def get_agent(deployment: Deployment, mine: Belongings) -> str:
-    return derive_default_agent(mine.caller.workspace)
+async def make_agent(deployment: Deployment, mine: Belongings) -> str:
+    agent = Agent(
+        id=deployment.draws.new("agent"),
+        owner=mine.caller.owner,
+        workspace=mine.caller.workspace,
+        name=f"{mine.word} one",
+        system_prompt=mine.word,
+        created_at=START,
+        updated_at=START,
+    )
+    deployment.stage.memory.agents[agent.id] = agent
+    return agent.id
 
 
 async def make_job(deployment: Deployment, mine: Belongings) -> str:
@@ -154,7 +164,7 @@ ALONGSIDE = frozenset({"key", "invitation"})
 
 MAKERS: Mapping[str, Maker] = {
     "workspace": get_workspace,
-    "agent": get_agent,
+    "agent": make_agent,
     "task": make_task,
     "credential": make_credential,
     "cluster": make_cluster,
