@@ -27,17 +27,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX = 0, 1, 2, 3, 2**27
 FORMAT, RECORD, DOMAIN, GENESIS = "ferryman-receipts/2", "ferryman.record/2", b"ferryman/receipt/2\n", "0" * 64
 HEX, NAME, VERSION, COUNT = r"[0-9a-f]{64}", r"[A-Za-z0-9_-]{1,64}", r"[1-9][0-9]{0,14}", r"(0|[1-9][0-9]{0,14})"
-CREDITS = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?"
+CREDITS, LATER = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?", rf"({NAME})?"  # LATER: older entries are without
 PART = rf"execution|opening|policy|(steps|events)/{COUNT}|calls/{COUNT}(/arguments)?|ledger/{NAME}\.[a-z0-9-]{{1,32}}"
 COMMON: dict[str, Any] = {"execution": NAME, "number": int, "kind": "[a-z]+", "previous": HEX, "key": int, "hash": HEX}
 COMMON |= {"at": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "signature": r"[0-9a-f]{128}", "covers": {PART: HEX}}
 CALL: dict[str, Any] = {"turn": int, "seq": int, "parent": None, "tool": rf"{NAME}|\?"}
 KINDS: dict[str, dict[str, Any]] = {
-    "opened": COMMON,
+    "opened": {**COMMON, "workspace": LATER, "agent": LATER, "person": LATER},
     "replied": {**COMMON, "turn": int},
     "planned": {**COMMON, **CALL},
     "settled": {**COMMON, **CALL, "outcome": "answered|failed|in_doubt|refused:[a-z_]+", "credits": CREDITS},
-    "closed": {**COMMON, "status": "[a-z]+", "credits": CREDITS, "count": int},
+    "closed": {**COMMON, "status": "[a-z]+", "credits": CREDITS, "count": int, "cancelled_by": LATER},
 }
 """The members of an entry by its kind: whole numbers (None: or null), texts by form, objects by names and values."""
 MEMBERS = {"format": str, "execution": str, "entries": list, "keys": dict, "next": type(None)}
@@ -81,8 +81,8 @@ def genuine(document: Any, pinned: Mapping[str, str] | None) -> Iterator[tuple[s
         kind = entry.get("kind") if isinstance(entry, dict) else None
         need(isinstance(kind, str) and kind in KINDS, f"entry {place} is of no kind that there is")
         where, form = f"entry {place} ({kind})", KINDS[str(kind)]
-        for name in {**form, **entry}:
-            need(name in form and fits(form[name], entry.get(name)), f"{where}: {name} is missing, too much or not of its form")
+        for name, due in {**dict.fromkeys({**form, **entry}, 0), **form}.items():
+            need(due != 0 and fits(due, entry.get(name, due and "")), f"{where}: {name} is missing, too much or malformed")
         need(entry["execution"] == document["execution"], f"{where} belongs to another execution")
         need(entry["number"] == place, f"{where} is numbered {entry['number']}: one was taken out, put in or moved")
         need(entry["previous"] == before, f"{where} does not follow from the entry before it")

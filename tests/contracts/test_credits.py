@@ -12,7 +12,7 @@ import pytest
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_parts
 from ferryman.domain.credits.shortage import InsufficientCreditsError
-from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.executions.execution import OWNER, Execution, Lease, Status
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.cap import Cap, CapKind
 
@@ -132,7 +132,7 @@ async def test_what_was_asked_of_the_model_is_held_before_it_is_asked(stores: St
 
 async def test_nothing_is_held_for_an_execution_that_was_cancelled(stores: Stores) -> None:
     execution = await open_execution(stores)
-    await stores.executions.cancel("exec_1", now=LATER)
+    await stores.executions.cancel("exec_1", by=OWNER, now=LATER)
     assert (await stores.executions.ask(replace(execution, pending_model_calls=1), now=LATER, lease=LEASE)).cancel_requested
     assert (await read_execution(stores)).pending_model_calls == 0
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.calls.call import TicketState
-from ferryman.domain.executions.execution import Lease, Status
+from ferryman.domain.executions.execution import OWNER, Lease, Status
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.receipts.receipt import ReceiptKind
 from ferryman.domain.stale import StaleError
@@ -81,7 +81,7 @@ async def test_the_executions_that_have_not_ended_are_those_of_all_workspaces(st
             stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", workspace=workspace, created_at=moment)
         )
     await stores.executions.claim("exec_2", slice=0, holder="h", now=LATER, lease=LEASE)
-    await stores.executions.cancel("exec_0", now=LATER)
+    await stores.executions.cancel("exec_0", by=OWNER, now=LATER)
     assert await stores.executions.list_unfinished("ann") == ("exec_2", "exec_1")
 
 
@@ -175,9 +175,9 @@ async def test_what_may_ask_its_model_is_not_written_for_it(stores: Stores) -> N
     execution = await open_execution(stores)
     before = await read_execution(stores)
     assert await stores.executions.check(execution, now=LATER) == execution
-    await stores.executions.cancel("exec_1", now=LATER)
+    await stores.executions.cancel("exec_1", by=OWNER, now=LATER)
     assert (await stores.executions.check(execution, now=LATER)).cancel_requested
-    assert await read_execution(stores) == replace(before, cancel_requested=True)
+    assert await read_execution(stores) == replace(before, cancel_requested=True, cancelled_by=OWNER)
 
 
 @pytest.mark.parametrize("between", ["nothing", "cancel", "beat"])
@@ -185,11 +185,13 @@ async def test_a_turn_is_kept_whatever_was_written_since_its_model_was_asked(sto
     execution = apply_turn(await open_execution(stores))
     await stores.executions.check(execution, now=LATER)
     if between == "cancel":
-        await stores.executions.cancel("exec_1", now=LATER)
+        await stores.executions.cancel("exec_1", by=OWNER, now=LATER)
     elif between == "beat":
         await stores.executions.renew(execution, now=LATER, lease=LEASE)
     after = await stores.executions.commit(execution, turn(), now=LATER, lease=LEASE)
-    assert await read_execution(stores) == replace(after, cancel_requested=between == "cancel")
+    assert await read_execution(stores) == replace(
+        after, cancel_requested=between == "cancel", cancelled_by=OWNER if between == "cancel" else ""
+    )
     assert list(await stores.executions.steps("exec_1")) == [turn().step]
     assert list(await stores.executions.tickets("exec_1")) == list(turn().tickets)
 
@@ -222,7 +224,7 @@ async def test_steps_and_calls_are_read_from_where_one_asks(stores: Stores) -> N
 
 async def test_a_turn_does_not_undo_a_cancel(stores: Stores) -> None:
     execution = await open_execution(stores)
-    await stores.executions.cancel("exec_1", now=LATER)
+    await stores.executions.cancel("exec_1", by=OWNER, now=LATER)
     await stores.executions.commit(apply_turn(execution), turn(), now=LATER, lease=LEASE)
     assert (await read_execution(stores)).cancel_requested
 
@@ -246,25 +248,38 @@ async def test_what_a_tool_answered_meanwhile_holds_against_the_holders_own_word
 async def test_a_queued_execution_that_is_cancelled_is_over(stores: Stores) -> None:
     await put(stores.tasks, stores.executions, EXECUTION)
     over = replace(
-        EXECUTION, status=Status.KILLED, cancel_requested=True, error="cancelled before it started", completed_at=LATER
+        EXECUTION,
+        status=Status.KILLED,
+        cancel_requested=True,
+        cancelled_by=OWNER,
+        error="cancelled before it started",
+        completed_at=LATER,
     )
-    assert await stores.executions.cancel("exec_1", now=LATER) == over
+    assert await stores.executions.cancel("exec_1", by=OWNER, now=LATER) == over
     assert await read_execution(stores) == over
-    assert await stores.executions.cancel("exec_1", now=TOO_LATE) == over
+    assert await stores.executions.cancel("exec_1", by=OWNER, now=TOO_LATE) == over
 
 
 async def test_a_running_execution_that_is_cancelled_is_flagged(stores: Stores) -> None:
     execution = await claim_execution(stores)
-    assert await stores.executions.cancel("exec_1", now=LATER) == replace(execution, cancel_requested=True)
+    flagged = replace(execution, cancel_requested=True, cancelled_by="person_1")
+    assert await stores.executions.cancel("exec_1", by="person_1", now=LATER) == flagged
+
+
+async def test_who_cancels_first_is_named(stores: Stores) -> None:
+    await claim_execution(stores)
+    await stores.executions.cancel("exec_1", by="person_1", now=LATER)
+    await stores.executions.cancel("exec_1", by=OWNER, now=LATER)
+    assert (await read_execution(stores)).cancelled_by == "person_1"
 
 
 async def test_what_does_not_exist_is_not_cancelled(stores: Stores) -> None:
-    assert await stores.executions.cancel("exec_1", now=NOW) is None
+    assert await stores.executions.cancel("exec_1", by=OWNER, now=NOW) is None
 
 
 async def test_an_end_that_knows_of_no_cancel_is_not_stored_over_one(stores: Stores) -> None:
     execution = await open_execution(stores)
-    await stores.executions.cancel("exec_1", now=NOW)
+    await stores.executions.cancel("exec_1", by=OWNER, now=NOW)
     assert await stores.executions.finish(execution, DONE, now=NOW) is None
     assert (await read_execution(stores)).status is Status.RUNNING
     assert await stores.executions.finish(replace(execution, cancel_requested=True), DONE, now=NOW) is not None

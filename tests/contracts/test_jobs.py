@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.jobs.parts import EXECUTIONS, list_parts
@@ -44,7 +45,7 @@ async def claim(stores: Stores, job: Job | None = None) -> Job:
 async def delete_all(stores: Stores, job: Job, *, most: int) -> Job:
     """Delete part by part, in commits of at most `most` documents."""
     for execution in await stores.job_work.unended(job):
-        await stores.executions.cancel(execution.id, now=NOW)
+        await stores.executions.cancel(execution.id, by=OWNER, now=NOW)
     for part in list_parts(job.kind):
         more = True
         while more:

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.executions.execution import Lease, ModelTrouble, Status
+from ferryman.domain.executions.execution import OWNER, Lease, ModelTrouble, Status
 from ferryman.domain.stale import StaleError
 
 from .conftest import Stores
@@ -78,10 +78,10 @@ async def test_why_the_model_does_not_answer_is_kept_until_a_turn_is_committed(s
 
 async def test_renewing_moves_the_end_and_tells_of_a_cancel(stores: Stores) -> None:
     execution = await open_execution(stores)
-    await stores.executions.cancel("exec_1", now=LATER)
+    await stores.executions.cancel("exec_1", by=OWNER, now=LATER)
     after = await stores.executions.renew(execution, now=LATER, lease=LEASE)
     assert after == replace(execution, cancel_requested=True, lease=Lease(holder="h", epoch=1, expires_at=LATER + LEASE))
-    assert await read_execution(stores) == after
+    assert await read_execution(stores) == replace(after, cancelled_by=OWNER)
 
 
 async def test_a_lease_that_is_given_up_can_be_taken_at_once(stores: Stores) -> None:

@@ -69,7 +69,7 @@ async def test_what_is_queued_no_more_makes_room(deps: Stores, way: str) -> None
     if way == "claimed":
         await claim(deps, 0)
     else:
-        await deps.executions.cancel("exec_0", now=NOW)
+        await deps.executions.cancel("exec_0", by="owner", now=NOW)
     await deps.executions.start(build_execution(2), most=2)
     with pytest.raises(TooManyQueuedError):
         await deps.executions.start(build_execution(3), most=2)
@@ -157,7 +157,7 @@ async def test_one_that_was_cancelled_ends_whether_a_slot_is_free_or_not(deps: S
     assert first is not None
     await deps.executions.hand_over(first, now=NOW)
     await claim(deps, MOST)
-    await deps.executions.cancel("exec_0", now=NOW)
+    await deps.executions.cancel("exec_0", by="owner", now=NOW)
     assert await claim(deps, 0, slice=1) is not None
 
 

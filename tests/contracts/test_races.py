@@ -238,7 +238,7 @@ async def test_credits_of_an_owner(stores: Stores) -> None:
 async def test_an_execution_that_is_cancelled_by_several_ends_once(stores: Stores) -> None:
     await stores.tasks.create(TASK)
     await stores.executions.start(EXECUTION, most=ATTEMPTS)
-    outcomes = await at_once(stores.executions.cancel(EXECUTION.id, now=NOW + n * SECOND) for n in range(4))
+    outcomes = await at_once(stores.executions.cancel(EXECUTION.id, by="owner", now=NOW + n * SECOND) for n in range(4))
     assert {outcome.status for outcome in outcomes} == {Status.KILLED}
     assert len({outcome.completed_at for outcome in outcomes}) == 1
 

@@ -40,7 +40,7 @@ async def test_a_request_is_no_execution_yet(deps: Stores) -> None:
         await claim(deps)
     assert await deps.executions.get("order-42") is None
     assert (await deps.executions.list(TASK.workspace)).items == ()
-    assert await deps.executions.cancel("order-42", now=NOW) is None
+    assert await deps.executions.cancel("order-42", by="owner", now=NOW) is None
     assert await deps.executions.next_queued("ann", now=TOO_LATE) == ()
 
 

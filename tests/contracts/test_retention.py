@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import OWNER, Execution
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 
@@ -80,7 +80,7 @@ async def test_one_that_is_cancelled_before_its_setup_has_it_too(stores: Stores)
     await stores.tasks.create(TASK)
     await stores.keep(TASK.workspace, 7)
     await start(stores)
-    cancelled = await stores.executions.cancel(EXECUTION.id, now=NOW + timedelta(1))
+    cancelled = await stores.executions.cancel(EXECUTION.id, by=OWNER, now=NOW + timedelta(1))
     assert cancelled is not None
     assert cancelled.retention_days == 7
 

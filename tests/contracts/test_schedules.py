@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.execution import OWNER, Execution, Status
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks.firing import Fire
@@ -77,7 +77,7 @@ async def test_a_time_comes_true_once_however_many_bring_it_at_once(stores: Stor
 async def test_an_execution_that_has_gone_on_is_returned_as_it_is(stores: Stores) -> None:
     await stores.tasks.create(DUE)
     await stores.schedules.fire(FIRE, now=NOW)
-    await stores.executions.cancel(FIRE.execution, now=NOW)
+    await stores.executions.cancel(FIRE.execution, by=OWNER, now=NOW)
     again = await stores.schedules.fire(FIRE, now=NOW)
     assert (again.execution and again.execution.status) is Status.KILLED
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from ferryman.domain.calls.call import TicketState
+from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.stale import StaleError
 from ferryman.ports.tickets import ClaimedCall
 
@@ -110,7 +111,7 @@ async def test_a_call_is_not_claimed_of_an_execution_that_was_not_opened(stores:
 async def test_a_call_is_not_claimed_once_the_owner_has_changed_their_mind(stores: Stores, fact: str) -> None:
     await journaled(stores)
     if fact == "cancelled":
-        await stores.executions.cancel("exec_1", now=NOW)
+        await stores.executions.cancel("exec_1", by=OWNER, now=NOW)
     elif "halted" in fact:
         await stores.halts.put(None if fact == "all halted" else "ann", on=True, now=NOW)
     elif fact == "disabled":

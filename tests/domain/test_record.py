@@ -16,7 +16,7 @@ from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.cap import Cap, CapKind
-from ferryman.domain.records import document
+from ferryman.domain.records import document, event
 from ferryman.domain.records.record import Record
 from tests.builders import (
     START,
@@ -60,29 +60,55 @@ ENDED = ledger.record_release(EXECUTION, tokens=Decimal(0), fees=Decimal(0), res
 RECORD = Record(execution=EXECUTION, opening=build_setup(), steps=STEPS, tickets=TICKETS, entries=(ENDED, ENTRY))
 
 
+RECORDED = {
+    "execution_id": "e",
+    "task_id": "t",
+    "status": "completed",
+    "labels": {},
+    "input": "Paris",
+    "created_at": "2026-11-21T12:00:00Z",
+    "scheduled_for": None,
+    "started_at": "2026-11-21T12:00:00Z",
+    "completed_at": "2026-11-21T12:00:01.000020Z",
+    "iterations": 2,
+    "credits_used": "1.5",
+    "credits_reserved": "100",
+    "credits_held": "0",
+    "usage": {"input_tokens": 3, "output_tokens": 0, "cache_read_tokens": 0, "cache_write_tokens": 0},
+    "tool_calls": [document.serialize_row(RESULT)],
+    "tool_calls_total": 1,
+    "cancel_requested": False,
+    "slice": 2,
+    "output": "Done.",
+    "error": None,
+}
+PLACED = replace(EXECUTION, workspace="ws_1", agent="agent_1", person="person_1", cancelled_by="owner")
+PLACE = {"workspace_id": "ws_1", "agent_id": "agent_1", "person_id": "person_1", "cancelled_by": "owner"}
+
+
 def test_an_execution_is_written_with_the_names_of_the_api() -> None:
-    assert document.serialize_execution(EXECUTION) == {
-        "execution_id": "e",
-        "task_id": "t",
-        "status": "completed",
-        "labels": {},
-        "input": "Paris",
-        "created_at": "2026-11-21T12:00:00Z",
-        "scheduled_for": None,
-        "started_at": "2026-11-21T12:00:00Z",
-        "completed_at": "2026-11-21T12:00:01.000020Z",
-        "iterations": 2,
-        "credits_used": "1.5",
-        "credits_reserved": "100",
-        "credits_held": "0",
-        "usage": {"input_tokens": 3, "output_tokens": 0, "cache_read_tokens": 0, "cache_write_tokens": 0},
-        "tool_calls": [document.serialize_row(RESULT)],
-        "tool_calls_total": 1,
-        "cancel_requested": False,
-        "slice": 2,
-        "output": "Done.",
-        "error": None,
-    }
+    place = {"workspace_id": EXECUTION.workspace, "agent_id": EXECUTION.agent, "person_id": None, "cancelled_by": None}
+    assert document.serialize_execution(EXECUTION) == {**RECORDED, **place}
+    assert document.serialize_execution(PLACED) == {**RECORDED, **PLACE}
+
+
+def test_a_record_tells_where_an_execution_acts_unless_that_is_where_all_did_before_there_were_workspaces() -> None:
+    assert document.serialize_recorded(EXECUTION) == RECORDED
+    assert document.serialize_recorded(PLACED) == {**RECORDED, **PLACE}
+
+
+def test_the_first_event_and_the_last_tell_where_and_for_whom() -> None:
+    started, finished = event.build_started(PLACED), event.build_finished(PLACED, after=1)
+    assert started is not None
+    place = {name: PLACE[name] for name in ("workspace_id", "agent_id", "person_id")}
+    assert started.body == {"execution_id": "e", "task_id": "t", **place}
+    assert finished.body["cancelled_by"] == "owner"
+    unplaced = event.build_started(EXECUTION), event.build_finished(EXECUTION, after=1)
+    assert [PLACE.keys() & set(item.body) for item in unplaced if item is not None] == [set(), set()]
+
+
+def test_a_policy_without_caps_is_written_as_before_there_were_any() -> None:
+    assert "caps" not in document.serialize(build_policy())
 
 
 def test_an_audit_row_is_a_result_without_its_parts() -> None:
@@ -168,7 +194,7 @@ def test_times_are_written_in_utc_whatever_their_zone() -> None:
 
 def test_a_record_is_written_in_seven_parts_and_the_ledger_in_order() -> None:
     written = document.serialize_record(replace(RECORD, execution=replace(EXECUTION, policy=build_policy())))
-    assert written["execution"] == document.serialize_execution(EXECUTION)
+    assert written["execution"] == document.serialize_recorded(EXECUTION)
     assert written["opening"] == document.serialize_setup(build_setup())
     assert written["policy"] == document.serialize(build_policy())
     assert written["steps"] == [document.serialize(step) for step in STEPS]

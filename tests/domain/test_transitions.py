@@ -25,14 +25,19 @@ def test_a_settled_call_has_its_result_its_time_and_its_doubt(in_doubt: bool) ->
 
 def test_an_execution_that_has_not_started_is_killed_by_its_cancellation() -> None:
     queued = build_execution()
-    assert cancel_execution(queued, now=LATER) == replace(
-        queued, cancel_requested=True, status=Status.KILLED, error="cancelled before it started", completed_at=LATER
+    assert cancel_execution(queued, by="person_1", now=LATER) == replace(
+        queued,
+        cancel_requested=True,
+        cancelled_by="person_1",
+        status=Status.KILLED,
+        error="cancelled before it started",
+        completed_at=LATER,
     )
 
 
 def test_one_that_runs_is_flagged_and_ends_by_itself() -> None:
     running = build_execution(status=Status.RUNNING, started_at=START, lease=build_lease())
-    assert cancel_execution(running, now=LATER) == replace(running, cancel_requested=True)
+    assert cancel_execution(running, by="owner", now=LATER) == replace(running, cancel_requested=True, cancelled_by="owner")
 
 
 def test_the_states_that_end_an_execution_are_all_but_queued_and_running() -> None:

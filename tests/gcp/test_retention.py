@@ -170,7 +170,7 @@ async def test_a_queued_execution_waits_as_long_as_it_has_to_and_goes_after_its_
     await executions.start(EXECUTION, most=1)
     late, stays = NOW + 400 * DAY, {"tasks", "occupancy"}
     assert await deps.at(late) == stays | {"executions"}
-    await executions.cancel("exec_1", now=late)
+    await executions.cancel("exec_1", by="owner", now=late)
     assert await deps.at(late + 30 * DAY - HOUR) == stays | {"executions"}
     assert await deps.at(late + 30 * DAY) == stays
 
@@ -178,7 +178,7 @@ async def test_a_queued_execution_waits_as_long_as_it_has_to_and_goes_after_its_
 async def test_a_cancel_of_one_that_runs_tells_no_time_yet(deps: RetentionSetup) -> None:
     executions = deps.executions()
     await under_way(deps, executions)
-    await executions.cancel("exec_1", now=NOW)
+    await executions.cancel("exec_1", by="owner", now=NOW)
     assert (await deps.times())["executions/exec_1"] is None
 
 
@@ -217,7 +217,7 @@ async def test_what_is_cancelled_before_its_setup_goes_after_the_days_of_its_wor
     await FirestoreTasks(deps.clients).create(TASK)
     await keep(deps, 7)
     await deps.executions().start(EXECUTION, most=1)
-    await deps.executions().cancel("exec_1", now=NOW + HOUR)
+    await deps.executions().cancel("exec_1", by="owner", now=NOW + HOUR)
     assert (await deps.times())["executions/exec_1"] == NOW + HOUR + 7 * DAY
 
 

@@ -17,6 +17,9 @@ OUTCOMES = ("answered", "refused:url_blocked", "failed", "in_doubt")
 Document = dict[str, Any]
 
 
+PLACE = {"workspace": "ws_1", "agent": "agent_1", "person": "person_1"}
+
+
 def public(keys: dict[int, SigningKey] = KEYS) -> dict[str, str]:
     return {str(version): key.public.hex() for version, key in keys.items()}
 
@@ -29,11 +32,13 @@ def chain(
     unsettled: int = 0,
     rotated_at: int = 10_000,
     sub_calls: bool = False,
+    placed: bool = True,
     keys: dict[int, SigningKey] = KEYS,
 ) -> Document:
     """Return the document of an execution whose turns made so many calls each; its last calls may never have settled.
 
-    With `sub_calls` the first call of each turn asks for two others, one number after the turn's last: one is left out.
+    With `sub_calls` the first call of each turn asks for two others, one number after the turn's last: one is left out. Without
+    `placed` it names no workspace, no agent and no person, as those from before there were any.
     """
     head, entries, at, seq, waiting = Head(), [], START, 0, []
 
@@ -53,7 +58,7 @@ def chain(
     enter(
         Fact(
             ReceiptKind.OPENED,
-            {},
+            PLACE if placed else {},
             {"opening": execution, "policy": None, "events/1": "started", f"ledger/{execution}.start": 1},
         )
     )
@@ -70,6 +75,7 @@ def chain(
     settle(waiting[: len(waiting) - unsettled])
     if closed:
         end = {"status": "completed", "credits": str(seq + 1), "count": head.count + 1}
+        end |= {"cancelled_by": PLACE["person"]} if placed else {}
         enter(Fact(ReceiptKind.CLOSED, end, {"execution": execution, f"ledger/{execution}.end": seq}))
     used = {entry["key"] for entry in entries}  # a key that signed nothing could be changed without harm
     published = public({version: key for version, key in keys.items() if version in used})
@@ -85,4 +91,5 @@ SHAPES: dict[str, Document] = {
     "with calls that asked for others": chain("exec_7", (2, 1, 0), sub_calls=True),
     "broken off with calls that never settled": chain("exec_5", (2, 3), unsettled=2),
 }
+SHAPES["from before there were workspaces"] = chain("exec_8", (1, 2), placed=False)
 RUNNING = chain("exec_6", (2, 2), closed=False)

@@ -15,6 +15,7 @@ import pytest
 
 from ferryman import verify_receipts as verifier
 from ferryman.domain.calls.call import TicketState
+from ferryman.domain.executions.execution import OWNER
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import bundle
 from tests.loop.conftest import Stage, fetches, says
@@ -246,7 +247,7 @@ async def test_a_call_that_its_end_did_not_wait_for_is_named_as_not_covered(caps
 
 async def test_an_execution_that_was_cancelled_in_the_queue_has_nothing_that_is_covered(capsys: Any, tmp_path: Path) -> None:
     stage = Stage()
-    await stage.deps().executions.cancel("e", now=stage.clock.now())
+    await stage.deps().executions.cancel("e", by=OWNER, now=stage.clock.now())
     known = collect_run(stage)
     code, lines = run_command(capsys, tmp_path, known, known.record)
     parts = ["execution", "opening", "policy", "events/1"]
@@ -260,14 +261,16 @@ async def test_a_cancel_that_comes_while_the_end_is_signed_is_signed_for() -> No
 
     class Late(kind_):  # type: ignore[misc, valid-type] # a class that is worked out
         async def finish(self, execution: Any, ending: Any, *, now: Any) -> Any:
-            await self.cancel("e", now=now)
+            await self.cancel("e", by="person_1", now=now)
             return await super().finish(execution, ending, now=now)
 
     build_deps = stage.deps
     stage.deps = lambda: replace(build_deps(), executions=Late(stage.memory))  # type: ignore[method-assign] # a cancel in between
     await stage.run(says("done"))
     known = collect_run(stage)
-    assert (known.record["execution"]["status"], known.record["execution"]["cancel_requested"]) == ("completed", True)
+    ended = known.record["execution"]
+    assert (ended["status"], ended["cancel_requested"], ended["cancelled_by"]) == ("completed", True, "person_1")
+    assert known.receipts["entries"][-1]["cancelled_by"] == "person_1"
     assert fits(known.record, known.receipts)
 
 

@@ -24,7 +24,7 @@ def document(stage: Stage) -> dict:
         tickets=[ticket for _, ticket in sorted(memory.tickets.get("e", {}).items())],
         entries=sorted(memory.entries.values(), key=lambda entry: entry.at),
     )
-    return json.loads(shapes.to_response(record).model_dump_json())
+    return json.loads(shapes.to_response(record).model_dump_json(exclude_unset=True))
 
 
 async def otherwise(stage: Stage) -> list[str]:

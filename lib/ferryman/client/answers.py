@@ -196,6 +196,10 @@ class ExecutionJson(TypedDict):
 
     execution_id: str
     task_id: str
+    workspace_id: str
+    agent_id: str
+    person_id: str | None
+    cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
     created_at: str
@@ -319,6 +323,10 @@ class ListedExecutionJson(TypedDict):
 
     execution_id: str
     task_id: str
+    workspace_id: str
+    agent_id: str
+    person_id: str | None
+    cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
     created_at: str

@@ -311,12 +311,12 @@ class FirestoreExecutions(FirestoreRequests):
         return select_pending(await documents.read_all(Alert, query))
 
     @in_transaction
-    async def cancel(self, transaction: Transaction, execution: str, *, now: datetime) -> Execution | None:
+    async def cancel(self, transaction: Transaction, execution: str, *, by: str, now: datetime) -> Execution | None:
         snapshot = await get_readable(self._places.locate_execution(execution), transaction)
         current = None if snapshot is None else read_execution(snapshot)
         if snapshot is None or current is None or current.status.terminal:
             return current
-        after = rules.cancel_execution(current, now=now)
+        after = rules.cancel_execution(current, by=by, now=now)
         if after.status.terminal:
             occupancy.free_slot(transaction, self._places, current)
         expiry = self._retention.expire(current.retention_days, now) if after.status.terminal else {}

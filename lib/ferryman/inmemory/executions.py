@@ -186,11 +186,11 @@ class MemoryExecutions(MemoryRequests):
     async def list_unsent_alerts(self, execution: str) -> Sequence[str]:
         return select_pending([alert for alert in self._memory.alerts.values() if alert.execution == execution])
 
-    async def cancel(self, execution: str, *, now: datetime) -> Execution | None:
+    async def cancel(self, execution: str, *, by: str, now: datetime) -> Execution | None:
         current = self._memory.executions.get(execution)
         if current is None or current.status.terminal:
             return current
-        after = rules.cancel_execution(current, now=now)
+        after = rules.cancel_execution(current, by=by, now=now)
         if after.status.terminal:
             self._free_slot(current)
         return self._put(after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import OWNER, Execution
 from ferryman.domain.jobs.job import Job
 from ferryman.jobs.dependencies import JobDependencies
 
@@ -24,9 +24,9 @@ class Pause:
 
 async def cancel_all(deps: JobDependencies, job: Job, executions: list[Execution]) -> None:
     """Cancel executions that have not ended, and wake those that wait for their next slice."""
-    now = deps.clock.now()
+    by, now = job.person or OWNER, deps.clock.now()
     for execution in executions:
-        stored = execution if execution.cancel_requested else await deps.executions.cancel(execution.id, now=now)
+        stored = execution if execution.cancel_requested else await deps.executions.cancel(execution.id, by=by, now=now)
         if stored is not None and not stored.status.terminal:
             # also where an earlier delivery has cancelled it: that one may have died before this
             await deps.queue.enqueue(execution.id, slice=stored.slice, wake_up=f"job-{job.id}")

@@ -103,13 +103,21 @@ async def enqueue_alerts(deps: LoopDependencies, execution: Execution, alerts: I
 async def _store(
     deps: LoopDependencies, signer: Signer, run: Run | None, execution: Execution, ending: ExecutionEnding, now: datetime
 ) -> Sequence[str]:
-    # the cancel flag may have been set since it was last read; the signed record must show the stored one
-    for final in (execution, replace(execution, cancel_requested=True)):
-        closed, signed = receipts.sign_closing(signer, run, final, ending, now)
-        alerts = await deps.executions.finish(closed, replace(ending, receipts=signed), now=now)
+    if not execution.cancel_requested:
+        alerts = await _store_signed(deps, signer, run, execution, ending, now)
         if alerts is not None:
             return alerts
-    return ()
+    # the cancel flag may have been set since it was last read; the signed record must show the stored one, and by whom
+    stored = await deps.executions.get(execution.id)
+    by = "" if stored is None else stored.cancelled_by
+    return await _store_signed(deps, signer, run, replace(execution, cancel_requested=True, cancelled_by=by), ending, now) or ()
+
+
+async def _store_signed(
+    deps: LoopDependencies, signer: Signer, run: Run | None, execution: Execution, ending: ExecutionEnding, now: datetime
+) -> Sequence[str] | None:
+    closed, signed = receipts.sign_closing(signer, run, execution, ending, now)
+    return await deps.executions.finish(closed, replace(ending, receipts=signed), now=now)
 
 
 def is_overdue(deps: LoopDependencies, execution: Execution) -> bool:

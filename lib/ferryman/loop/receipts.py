@@ -31,7 +31,7 @@ Covers = Mapping[str, Any]
 
 
 def sign_opening(signer: Signer, execution: Execution, opening: ExecutionSetup, entry: LedgerEntry) -> ExtendedChain:
-    """Sign the first entry: the model's instructions, and what may be used and spent."""
+    """Sign the first entry: where it acts and for whom, the model's instructions, and what may be used and spent."""
     assert execution.policy is not None, "an execution is opened with a policy"
     covers = {
         "opening": document.serialize_setup(opening),
@@ -39,7 +39,10 @@ def sign_opening(signer: Signer, execution: Execution, opening: ExecutionSetup, 
         **_cover_events(event.build_started(execution)),
         **_cover_entry(entry),
     }
-    return _extend_chain(signer, execution, [Fact(ReceiptKind.OPENED, {}, covers)], opening.started_at)
+    place = {"workspace": execution.workspace, "agent": execution.agent}
+    if execution.person:
+        place["person"] = execution.person
+    return _extend_chain(signer, execution, [Fact(ReceiptKind.OPENED, place, covers)], opening.started_at)
 
 
 def sign_turn(
@@ -73,7 +76,7 @@ def sign_closing(
     """Sign the last entries: the last calls have settled; the chain's length is in it, so that truncation is detected."""
     ended = replace(execution, status=ending.status, output=ending.output, error=ending.error, completed_at=now)
     finished = event.build_finished(ended, after=max(event.STARTED, execution.events))  # an execution that is run was started
-    covers = {"execution": document.serialize_execution(ended), **_cover_events(finished), **_cover_entry(ending.entry)}
+    covers = {"execution": document.serialize_recorded(ended), **_cover_events(finished), **_cover_entry(ending.entry)}
     if not execution.receipts.count:
         # it was never opened: the chain covers the absence of these parts, too
         covers |= {"opening": None, "policy": None, **_cover_events(event.build_started(ended))}
@@ -83,6 +86,8 @@ def sign_closing(
         "credits": format_credits(execution.credits_used),
         "count": execution.receipts.count + len(facts) + 1,
     }
+    if execution.cancelled_by:
+        end["cancelled_by"] = execution.cancelled_by
     return _extend_chain(signer, execution, [*facts, Fact(ReceiptKind.CLOSED, end, covers)], now)
 
 

@@ -173,8 +173,11 @@ class Executions(Requests, Protocol):
     async def list_unsent_alerts(self, execution: str) -> Sequence[str]:
         """Return the ids of the alerts of this execution that are still to be sent."""
 
-    async def cancel(self, execution: str, *, now: datetime) -> Execution | None:
-        """Set the cancel flag, or end the execution at once where it has not started; return it, or None for an unknown id."""
+    async def cancel(self, execution: str, *, by: str, now: datetime) -> Execution | None:
+        """Set the cancel flag, or end the execution at once where it has not started; return it, or None for an unknown id.
+
+        `by` is the person who asks for it, or `OWNER`; who asked first stays.
+        """
 
     async def opening(self, execution: str) -> ExecutionSetup | None:
         """Return step 0, or None before it is stored."""

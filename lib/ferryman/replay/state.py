@@ -150,7 +150,8 @@ class ReplayState:
         elif execution.error == DISABLED:
             memory.tasks[execution.task] = replace(memory.tasks[execution.task], enabled=False)
         else:
-            memory.executions[execution.id] = replace(self.execution, cancel_requested=True)
+            by = execution.cancelled_by
+            memory.executions[execution.id] = replace(self.execution, cancel_requested=True, cancelled_by=by)
 
     @property
     def _times_out(self) -> bool:
@@ -221,6 +222,8 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
     task = Task(
         id=ended.task,
         owner=ended.owner,
+        workspace=ended.workspace,
+        agent=ended.agent,
         name="",
         task_prompt="",
         model=opening.model,
@@ -231,6 +234,9 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
         id=ended.id,
         task=ended.task,
         owner=ended.owner,
+        workspace=ended.workspace,
+        agent=ended.agent,
+        person=ended.person,
         input=ended.input,
         labels=ended.labels,
         created_at=ended.created_at,

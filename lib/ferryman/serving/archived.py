@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ferryman.domain.archives.lines import ArchiveError
 from ferryman.domain.records.document import serialize_record
 from ferryman.serving import record_values
-from ferryman.serving.api.shapes import call, execution, receipt
+from ferryman.serving.api.shapes import call, receipt
 from ferryman.serving.api.shapes import record as shapes
 from ferryman.serving.api.shapes.shape import ResponseShape
 
@@ -23,7 +23,7 @@ Placed = tuple[str, Line]
 """A line, with its place in words."""
 
 SHAPES: Mapping[str, type[ResponseShape]] = {
-    "execution": execution.ExecutionResponse,
+    "execution": shapes.RecordedExecution,
     "policy": shapes.PolicyResponse,
     "opening": shapes.OpeningResponse,
     "step": shapes.StepResponse,
@@ -79,7 +79,7 @@ def read_line(place: str, line: Line) -> ResponseShape | None:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise ArchiveError(place, f"value.{'.'.join(map(str, first['loc']))[:80]}: {first['msg'][:200]}") from None
-    if shape.model_dump(mode="json") != line["value"]:
+    if shape.model_dump(mode="json", exclude_unset=True) != line["value"]:
         raise ArchiveError(place, f"is no {kind} as this version writes it: a member is too much, or written otherwise")
     return shape
 

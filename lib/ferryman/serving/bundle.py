@@ -68,7 +68,7 @@ def parse_record(document: Any) -> Bundle:
         raise UnreadableBundleError(f"record.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except (ValueError, TypeError) as error:
         raise UnreadableBundleError(f"the record contradicts itself: {error}") from None
-    again = response.model_dump(mode="json")
+    again = response.model_dump(mode="json", exclude_unset=True)
     if again != document:
         raise UnreadableBundleError("the record is not as this version writes it:\n" + "\n".join(_diff(document, again)))
     return Bundle(record=record, document=document)
@@ -82,7 +82,7 @@ def find_differences(bundle: Bundle, replayed: ReplayResult) -> list[str]:
         prompt_bytes = canonicalize_prompt(prompt.system, prompt.tools, prompt.messages)
         if digest_prompt(prompt_bytes) != step.prompt_digest:
             differences += _diff_turn(record, step, prompt_bytes)
-    replayed_document = shapes.to_response(replayed.record).model_dump(mode="json")
+    replayed_document = shapes.to_response(replayed.record).model_dump(mode="json", exclude_unset=True)
     differences += _diff(_comparable(bundle.document), _comparable(replayed_document), "the rest of the record")
     return differences
 

@@ -16,7 +16,7 @@ from ferryman.domain.owners.cap import Cap
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
 from ferryman.domain.tools.settings import ToolSettings
-from ferryman.domain.workspaces.effective_policy import ToolLimits
+from ferryman.domain.workspaces.effective_policy import NO_LIMITS, ToolLimits
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import execution as executions
 from ferryman.serving.api.shapes import record as shapes
@@ -47,6 +47,10 @@ def build_execution(response: executions.ExecutionResponse, *, owner: str, polic
         id=response.execution_id,
         task=response.task_id,
         owner=owner,
+        workspace=response.workspace_id,
+        agent=response.agent_id,
+        person=response.person_id or "",
+        cancelled_by=response.cancelled_by or "",
         usage=_same(Usage, response.usage),
         tool_calls=tuple(_same(ToolCallResult, part) for part in response.tool_calls),
         policy=policy,
@@ -68,7 +72,7 @@ def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
         plan=_same(Plan, response.plan),
         caps=tuple(_same(Cap, cap) for cap in response.caps),
         headers=headers,
-        limits=_same(ToolLimits, response.limits),
+        limits=NO_LIMITS if response.limits is None else _same(ToolLimits, response.limits),
         settings=settings,
     )
 
@@ -96,6 +100,7 @@ def build_ticket(response: call.CallResponse) -> Ticket:
 def build_entry(response: shapes.EntryResponse, execution: Execution) -> LedgerEntry:
     """Return the movement of credits that is told of `execution`."""
     about = {"execution": execution.id, "owner": execution.owner, "task": execution.task}
+    about |= {"workspace": execution.workspace, "agent": execution.agent, "person": execution.person}
     return _same(LedgerEntry, response, postings=tuple(_same(Posting, posting) for posting in response.postings), **about)
 
 

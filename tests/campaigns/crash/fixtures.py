@@ -19,7 +19,7 @@ from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.allowlist import check_url
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import OWNER, Execution
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.owners.owner import Owner
@@ -159,9 +159,9 @@ class ScriptedModel:
         self._clock.turn(self._scenario.thinks)
         if turn == self._scenario.cancelled_at:
             try:
-                await self._executions.cancel("e", now=self._clock.now())
+                await self._executions.cancel("e", by=OWNER, now=self._clock.now())
             except UnavailableError:
-                await self._executions.cancel("e", now=self._clock.now())  # an owner who is not heard asks again
+                await self._executions.cancel("e", by=OWNER, now=self._clock.now())  # an owner who is not heard asks again
         return self._scenario.reply(prompt)
 
 

@@ -14,7 +14,7 @@ from google.cloud.firestore import Client, GeoPoint
 from hypothesis import strategies as st
 
 from ferryman.billing.prices import Prices
-from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.execution import OWNER, Execution, Status
 from ferryman.domain.executions.request import REQUEST_FIELDS
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
@@ -126,7 +126,7 @@ class Deployment:
         await stores.ask(NAME, document)
         await stores.executions.get(NAME)
         listed = {execution.id for execution in (await stores.executions.list(derive_default_workspace("o"))).items} - {NAME}
-        await stores.executions.cancel("elsewhere", now=START)
+        await stores.executions.cancel("elsewhere", by=OWNER, now=START)
         try:
             await stores.executions.claim(NAME, slice=0, holder="h", now=START, lease=LEASE)
             return "it was claimed without being admitted"
@@ -150,7 +150,7 @@ class Deployment:
 
     async def clear(self) -> None:
         """Remove the document, and its place in the queue."""
-        await self.stores.executions.cancel(NAME, now=START)
+        await self.stores.executions.cancel(NAME, by=OWNER, now=START)
         await self.clients.firestore().document("executions", NAME).delete()
 
 

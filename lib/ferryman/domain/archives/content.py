@@ -76,7 +76,7 @@ def write_execution(execution: Execution) -> Iterator[Line]:
     """
     place = {"execution": execution.id, "task": execution.task, "agent": execution.agent}
     origin = None if execution.imported_from is None else document.serialize(execution.imported_from)
-    value = document.serialize_execution(execution.restore())
+    value = document.serialize_recorded(execution.restore())
     yield {"kind": "execution", "place": place, "origin": origin, "value": value}
     if execution.policy is not None:
         yield {"kind": "policy", "value": document.serialize(execution.policy)}

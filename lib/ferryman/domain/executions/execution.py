@@ -22,6 +22,8 @@ from ferryman.domain.stored import STORED_NAME
 from ferryman.domain.workspaces.names import fill_place
 
 INPUT_CHARACTERS_MAX = 20_000
+OWNER = "owner"
+"""Who cancelled an execution, where it was no person."""
 
 PAUSED = "pause_turn"
 """The stop reason of a turn that is to be continued."""
@@ -67,7 +69,8 @@ class ModelTrouble:
 class ExecutionSummary:
     """What a list tells of an execution: all that is small. Credits are Decimals.
 
-    `person` started it; it is "" where a schedule, an application or the owner's own key did.
+    `person` started it; it is "" where a schedule, an application or the owner's own key did. `cancelled_by` is the person who
+    cancelled it first, `OWNER` for the owner's own key; "" where nobody did.
     `slice` is the queue delivery that may go on with it, and older ones may not. `credits_held` are reserved for work under way
     and not in `credits_used` yet. `scheduled_for` is set where a schedule started it. `labels` are its starter's own; no model
     sees them.
@@ -93,6 +96,7 @@ class ExecutionSummary:
     tool_calls_total: int = 0
     error: str | None = None
     cancel_requested: bool = False
+    cancelled_by: str = ""
     slice: int = 0
     imported_from: Origin | None = None
 

@@ -74,7 +74,7 @@ TURN_FIELDS = (
 
 PLAN_FIELDS = ("events", "receipts")  # what the calls that a call asks for change; the turn's own commit has the rest
 ENDING_FIELDS = (*TURN_FIELDS, "status", "output", "error", "completed_at")
-CANCEL_FIELDS = ("cancel_requested", "status", "error", "completed_at")
+CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "completed_at")
 
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
 RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt")  # what settling a call stores of its ticket
@@ -85,9 +85,9 @@ def settle_ticket(ticket: Ticket, result: ToolCallResult, *, now: datetime, in_d
     return replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
 
 
-def cancel_execution(current: Execution, *, now: datetime) -> Execution:
-    """Return the execution with its cancel flag; one that has not started ends at once."""
-    flagged = replace(current, cancel_requested=True)
+def cancel_execution(current: Execution, *, by: str, now: datetime) -> Execution:
+    """Return the execution with its cancel flag, and by whom it was set first; one that has not started ends at once."""
+    flagged = replace(current, cancel_requested=True, cancelled_by=current.cancelled_by if current.cancel_requested else by)
     if current.status is not Status.QUEUED:
         return flagged
     return replace(flagged, status=Status.KILLED, error="cancelled before it started", completed_at=now)

@@ -11,6 +11,7 @@ from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.owners.cap import Cap
 from ferryman.domain.owners.plan import Plan
+from ferryman.domain.stored import LEFT_OUT
 from ferryman.domain.tools.settings import ToolSettings, find_settings
 from ferryman.domain.workspaces.effective_policy import NO_LIMITS, SENTENCES, ToolLimits
 
@@ -46,11 +47,11 @@ class ExecutionPolicy:
     webhook_match: str = "host"
     credentials: tuple[str, ...] = ()
     former: bool = False
-    caps: tuple[Cap, ...] = ()
+    caps: tuple[Cap, ...] = field(default=(), metadata=LEFT_OUT)
     declared: Mapping[str, str] = field(default_factory=dict)
     headers: tuple[ServiceHeaders, ...] = ()
-    limits: ToolLimits = NO_LIMITS
-    settings: Mapping[str, ToolSettings] = field(default_factory=dict, repr=False)
+    limits: ToolLimits = field(default=NO_LIMITS, metadata=LEFT_OUT)
+    settings: Mapping[str, ToolSettings] = field(default_factory=dict, repr=False, metadata=LEFT_OUT)
 
     def settings_of(self, tool: str) -> ToolSettings:
         """Return the agent's settings of `tool`, under either form of its name (S4-95)."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+
+from ferryman.domain.stored import LEFT_OUT
 
 KIBIBYTE = 1024
 
@@ -30,7 +32,7 @@ class Plan:
     executions_running: int
     executions_queued: int
     streams: int
-    tools: tuple[str, ...] = ()
+    tools: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 GURU = Plan(

@@ -20,8 +20,9 @@ from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.credits.ledger import LedgerEntry, sort_entries
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary
+from ferryman.domain.records.place import describe_place
 from ferryman.domain.records.record import Record
-from ferryman.domain.stored import get_stored_name
+from ferryman.domain.stored import get_left_out, get_stored_name
 
 Document = dict[str, Any]
 
@@ -29,6 +30,7 @@ _SUMMARY = (
     *("status", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
     *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "error"),
 )
+_PLACE = ("workspace_id", "agent_id", "person_id", "cancelled_by")
 _PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
@@ -42,7 +44,7 @@ def serialize_record(record: Record) -> Document:
     """Return the whole record: its execution, opening, policy, steps, calls, events and ledger."""
     setup, policy = record.opening, record.execution.policy
     return {
-        "execution": serialize_execution(record.execution),
+        "execution": serialize_recorded(record.execution),
         "opening": None if setup is None else serialize_setup(setup),
         "policy": None if policy is None else serialize(policy),
         "steps": [serialize(step) for step in record.steps],
@@ -58,9 +60,23 @@ def serialize_execution(execution: Execution) -> Document:
     return {**serialize_summary(execution), "tool_calls": rows, **_select(execution, ("input", "output"))}
 
 
+def serialize_recorded(execution: Execution) -> Document:
+    """Return the execution as its record has it and the receipts cover it: of its place, only what `describe_place` says."""
+    whole = serialize_execution(execution)
+    rest = {name: value for name, value in whole.items() if name not in _PLACE}
+    cancelled_by = {"cancelled_by": execution.cancelled_by} if execution.cancelled_by else {}
+    return {**rest, **describe_place(execution), **cancelled_by}
+
+
 def serialize_summary(execution: ExecutionSummary) -> Document:
     """Return the execution as a list tells it."""
-    summary = {"execution_id": execution.id, "task_id": execution.task, **_select(execution, _SUMMARY)}
+    place = {
+        "workspace_id": execution.workspace,
+        "agent_id": execution.agent,
+        "person_id": execution.person or None,
+        "cancelled_by": execution.cancelled_by or None,
+    }
+    summary = {"execution_id": execution.id, "task_id": execution.task, **place, **_select(execution, _SUMMARY)}
     # a record that was signed where it ran has no such member
     return summary if execution.imported_from is None else {**summary, "imported_from": execution.imported_from.ids["id"]}
 
@@ -122,8 +138,9 @@ def _find_writer(kind: Any) -> Callable[[Any], Any]:
     return (lambda value: value) if names is None else partial(_write_fields, names)
 
 
-def _write_fields(names: tuple[tuple[str, str], ...], value: Any) -> Document:
-    return {stored: _to_json(getattr(value, name)) for name, stored in names}
+def _write_fields(names: tuple[tuple[str, str, Any], ...], value: Any) -> Document:
+    members = ((stored, getattr(value, name), default) for name, stored, default in names)
+    return {stored: _to_json(inner) for stored, inner, default in members if default is NotImplemented or inner != default}
 
 
 def _write_mapping(value: Mapping[str, Any]) -> Document:
@@ -140,9 +157,14 @@ def write_time(value: datetime) -> str:
 
 
 @cache
-def _list_names(kind: Any) -> tuple[tuple[str, str], ...] | None:
-    """Return the name of each field of a dataclass, and that under which it is stored; None for any other type."""
-    return tuple((field.name, get_stored_name(field)) for field in fields(kind)) if is_dataclass(kind) else None
+def _list_names(kind: Any) -> tuple[tuple[str, str, Any], ...] | None:
+    """Return the name of each field of a dataclass, that under which it is stored, and the value that is left out.
+
+    Return None for any other type.
+    """
+    if not is_dataclass(kind):
+        return None
+    return tuple((field.name, get_stored_name(field), get_left_out(field)) for field in fields(kind))
 
 
 def _to_finite(value: float | None) -> float | None:

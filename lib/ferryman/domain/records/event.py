@@ -13,6 +13,7 @@ from ferryman.domain.calls.sub_calls import walk_calls
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.executions.execution import Execution, Step
 from ferryman.domain.executions.message import join_text, join_thinking
+from ferryman.domain.records.place import describe_place
 
 STARTED = 1  # the number of the first event; every turn's numbers follow
 NUMBERS_PER_CALL = 2  # a call takes one where it begins, and one for its result
@@ -94,7 +95,7 @@ def build_started(execution: Execution) -> Event | None:
     """Return the event of the start; None before it."""
     if execution.started_at is None:
         return None
-    ids = {"execution_id": execution.id, "task_id": execution.task}
+    ids = {"execution_id": execution.id, "task_id": execution.task, **describe_place(execution)}
     return Event(number=STARTED, kind="started", at=execution.started_at, body=ids)
 
 
@@ -142,4 +143,6 @@ def build_finished(execution: Execution, *, after: int) -> Event:
         "credits_used": format_credits(execution.credits_used),
         "iterations": execution.iterations,
     }
+    if execution.cancelled_by:
+        body["cancelled_by"] = execution.cancelled_by
     return Event(number=after + 1, kind="finished", at=execution.completed_at or execution.created_at, body=body)

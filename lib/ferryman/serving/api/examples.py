@@ -38,7 +38,8 @@ from ferryman.serving.api.shapes.shape import select
 AT = datetime(2026, 11, 22, 9, tzinfo=UTC)
 LATER = AT + timedelta(seconds=4)
 TASK, EXECUTION = "task_2b525468e13227c127f103c34f5e4e", "exec_67ec551ec9450d2efb780e96f8ac1a"
-AGENT = "agent_3f8a7c1d09b2e4a6f5c8d7e6b1a203"
+WORKSPACE, AGENT = "ws_5d41402abc4b2a76b9719d911017c5", "agent_3f8a7c1d09b2e4a6f5c8d7e6b1a203"
+PERSON = "person_900150983cd24fb0d6963f7d28e17f"
 CURSOR = "dGhlIGVuZCBvZiB0aGlzIHBhZ2U"
 URL = "https://api.coingecko.com/api/v3/simple/price?ids=bitcoin&vs_currencies=eur"
 DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -56,7 +57,8 @@ _LISTED_TASK = {
 _PROMPTS = {"system_prompt": "", "task_prompt": "Tell the price of bitcoin in euros on {{date}}."}
 
 _QUEUED = {
-    **{"execution_id": EXECUTION, "task_id": TASK, "status": "queued", "labels": {"order": "42"}, "created_at": AT},
+    **{"execution_id": EXECUTION, "task_id": TASK, "workspace_id": WORKSPACE, "agent_id": AGENT},
+    **{"person_id": PERSON, "cancelled_by": None, "status": "queued", "labels": {"order": "42"}, "created_at": AT},
     **{"scheduled_for": None, "started_at": None, "completed_at": None, "iterations": 0, "credits_used": "0"},
     **{"credits_reserved": "0", "credits_held": "0", "tool_calls_total": 0, "cancel_requested": False, "slice": 0},
     "usage": dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), 0),
@@ -76,7 +78,7 @@ _ROW = {
 _BUDGET = {
     **{
         "kind": "workspace",
-        "id": "ws_7a1c0f93e2b85d64a9c3f0e1d2b4a5",
+        "id": WORKSPACE,
         "name": "Kitchen",
         "limit": "1000",
         "credits_used": "36.06",
@@ -119,6 +121,7 @@ _ENTRY = {
 _RECEIPT = {
     **{"execution": EXECUTION, "number": 0, "at": "2026-11-22T09:00:00.000000Z", "previous": "0" * 64, "key": 1},
     **{"covers": {"opening": DIGEST}, "hash": DIGEST, "signature": "0" * 128, "kind": "opened"},
+    **{"workspace": WORKSPACE, "agent": AGENT, "person": PERSON},
 }
 _CREDENTIAL = {
     **{"name": "COINGECKO_API_KEY", "service": "coingecko", "scopes": None, "token_expires_at": None},
@@ -134,7 +137,7 @@ _TOOL = {
     **{"isEnabled": True, "reason": None, "cluster": "prices"},
 }
 _AGENT = {
-    **{"id": AGENT, "workspace": "ws_7a1c0f93e2b85d64a9c3f0e1d2b4a5", "name": "Prices"},
+    **{"id": AGENT, "workspace": WORKSPACE, "name": "Prices"},
     **{"description": "Reads prices, and sends nothing.", "system_prompt": "You report prices in euros.", "model": None},
     **{"allowed_tools": ["api_call", "http_get"], "template": None, "is_default": False, "archived": False},
     "tool_settings": {"http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}}},
@@ -151,7 +154,7 @@ _POLICY = {
     ],
 }
 _WORKSPACE = {
-    **{"id": "ws_5d41402abc4b2a76b9719d911017c5", "name": "Kitchen", "state": "active", "is_default": False},
+    **{"id": WORKSPACE, "name": "Kitchen", "state": "active", "is_default": False},
     **{"allowed_tools": [], "max_credits_month": "500", "alert_url": None, "retention_days": None},
     **{"created_at": AT, "updated_at": AT},
 }
@@ -214,7 +217,8 @@ def build_answers() -> Mapping[str, BaseModel]:
         **{"domains": ["api.coingecko.com"], "credentials": ["COINGECKO_API_KEY"], "declared": {}, "headers": []},
         **{"limits": {"agent": [], "workspace": [], "plan": []}, "settings": {}},
     }
-    event = {"number": 1, "kind": "started", "at": AT, "body": {"execution_id": EXECUTION, "task_id": TASK}}
+    started = {"execution_id": EXECUTION, "task_id": TASK, "workspace_id": WORKSPACE}
+    event = {"number": 1, "kind": "started", "at": AT, "body": started}
     stored_agent = agent.AgentResponse.model_validate(_AGENT)
     stored_workspace = workspace.WorkspaceResponse.model_validate(_WORKSPACE)
     spent = {"executions": 12, "llm_tokens": "30.06", "api_call_fees": "6", "credits": "36.06"}
@@ -235,7 +239,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         **dict.fromkeys(("listTaskExecutions", "listExecutions"), execution.ExecutionList.model_validate(executions)),
         "listCalls": call.CallList.model_validate({"calls": [_CALL], "next": None}),
         "listReceipts": receipt.ReceiptChain.model_validate(
-            {"execution": EXECUTION, "entries": [_RECEIPT], "keys": keys, "next": CURSOR}
+            {"format": receipt.FORMAT, "execution": EXECUTION, "entries": [_RECEIPT], "keys": keys, "next": CURSOR}
         ),
         "listReceiptKeys": receipt.ReceiptKeysResponse(keys=keys),
         "getRecord": record.RecordResponse.model_validate(

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.execution import OWNER, Execution, Status
 from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError
 from ferryman.domain.executions.request import find_label_problems
 from ferryman.domain.owners.idempotency import Completion
@@ -158,8 +158,8 @@ async def get_execution(execution: OwnedExecution) -> shapes.ExecutionResponse:
 @router.post(
     "/executions/{execution_id}/cancel", dependencies=[RUNS], summary="Cancel: nothing more is sent, what is under way ends"
 )
-async def cancel_execution(execution: OwnedExecution, deps: Dependencies) -> shapes.ExecutionResponse:
-    cancelled = await deps.executions.cancel(execution.id, now=deps.clock.now())
+async def cancel_execution(execution: OwnedExecution, deps: Dependencies, caller: CurrentCaller) -> shapes.ExecutionResponse:
+    cancelled = await deps.executions.cancel(execution.id, by=caller.person or OWNER, now=deps.clock.now())
     if cancelled is None:
         raise NotFoundError("execution")
     if not cancelled.status.terminal:
@@ -182,7 +182,10 @@ async def list_calls(execution: OwnedExecution, deps: Dependencies, paging: ByNu
 
 
 @router.get(
-    "/executions/{execution_id}/record", dependencies=[READS], summary="The full account of an execution, as one document"
+    "/executions/{execution_id}/record",
+    dependencies=[READS],
+    summary="The full account of an execution, as one document",
+    response_model_exclude_unset=True,  # what receipts cover has no member more
 )
 async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.RecordResponse:
     # the execution was read before its parts: one that had ended has all of them
@@ -196,7 +199,12 @@ async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.R
     return account.to_response(known)
 
 
-@router.get("/executions/{execution_id}/receipts", dependencies=[READS], summary="An execution's receipts, chained and signed")
+@router.get(
+    "/executions/{execution_id}/receipts",
+    dependencies=[READS],
+    summary="An execution's receipts, chained and signed",
+    response_model_exclude_unset=True,  # an entry's hash is that of the members that it was signed with
+)
 async def list_receipts(execution: OwnedExecution, deps: Dependencies, paging: ByNumber) -> receipt.ReceiptChain:
     receipts = await deps.executions.receipts(execution.id, first=paging.after or 0, most=paging.limit + 1)
     here, rest = receipts[: paging.limit], receipts[paging.limit :]

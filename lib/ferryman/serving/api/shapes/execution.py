@@ -34,11 +34,17 @@ class ListedExecution(ResponseShape):
     """What a list tells of an execution: all but its input, its output and its calls, which `tool_calls_total` counts.
 
     `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
-    started it, null where somebody did; `credits_held` are set aside for what is under way. `labels` are its starter's own.
+    started it, null where somebody did. `person_id` is who started it, null where that was a schedule, an application or the
+    owner; `cancelled_by` is the person who cancelled it, or `owner`. `credits_held` are set aside for what is under way.
+    `labels` are its starter's own.
     """
 
     execution_id: str
     task_id: str
+    workspace_id: str
+    agent_id: str
+    person_id: str | None
+    cancelled_by: str | None
     status: Status
     labels: dict[str, str]
     created_at: datetime

@@ -21,4 +21,4 @@ class PlanResponse(ResponseShape):
     executions_running: int = Field(description="Executions of an owner that run at once; the others wait")
     executions_queued: int = Field(description="Executions of an owner that wait for their first turn; one more is refused")
     streams: int = Field(description="Streams of events that an owner has open at once; one more is refused")
-    tools: tuple[str, ...] = Field(description="The tools that it allows; an empty list allows every tool")
+    tools: tuple[str, ...] = Field(default=(), description="The tools that it allows; an empty list allows every tool")

@@ -10,6 +10,8 @@ from pydantic import Field, TypeAdapter
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.serving.api.shapes.shape import ListPage, ParentCall, ResponseShape
 
+FORMAT: Literal["ferryman-receipts/2"] = "ferryman-receipts/2"
+
 Digest = Annotated[str, Field(description="A SHA-256 in hex", pattern="^[0-9a-f]{64}$")]
 Covers = dict[str, Annotated[str, Field(description="The digest of a part of the record, by its name")]]
 PublicKeys = dict[str, Annotated[str, Field(description="An Ed25519 public key in hex, by its version")]]
@@ -29,9 +31,15 @@ class ReceiptEntry(ResponseShape):
 
 
 class OpenedEntry(ReceiptEntry):
-    """The execution began."""
+    """The execution began, in this workspace, by this agent, for the person that is named: nobody where it began by itself.
+
+    Entries from before there were workspaces name none.
+    """
 
     kind: Literal["opened"]
+    workspace: str | None = None
+    agent: str | None = None
+    person: str | None = None
 
 
 class RepliedEntry(ReceiptEntry):
@@ -64,12 +72,13 @@ class SettledEntry(ReceiptEntry):
 
 
 class ClosedEntry(ReceiptEntry):
-    """The execution ended: the last entry, of `count`."""
+    """The execution ended: the last entry, of `count`. `cancelled_by` is the person who cancelled it, or `owner`."""
 
     kind: Literal["closed"]
     status: str
     credits: str
     count: int
+    cancelled_by: str | None = None
 
 
 AnyEntry = Annotated[OpenedEntry | RepliedEntry | PlannedEntry | SettledEntry | ClosedEntry, Field(discriminator="kind")]
@@ -80,7 +89,7 @@ ENTRY: TypeAdapter[Any] = TypeAdapter(AnyEntry)
 class ReceiptChain(ListPage):
     """A page of the chain; one without a further page is the whole chain, as `verify_receipts.py` reads it."""
 
-    format: Literal["ferryman-receipts/2"] = "ferryman-receipts/2"
+    format: Literal["ferryman-receipts/2"]
     execution: str
     entries: tuple[AnyEntry, ...]
     keys: PublicKeys
@@ -97,7 +106,7 @@ def to_chain(
 ) -> ReceiptChain:
     """Return the response for a page of the chain of an execution; `following` is the cursor of the next one."""
     documents = [entry.to_json() for entry in entries]
-    chain = {"execution": execution, "entries": documents, "keys": to_public_keys(keys), "next": following}
+    chain = {"format": FORMAT, "execution": execution, "entries": documents, "keys": to_public_keys(keys), "next": following}
     return ReceiptChain.model_validate(chain)
 
 

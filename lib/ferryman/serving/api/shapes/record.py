@@ -66,7 +66,7 @@ class ToolSettingsResponse(ResponseShape):
 
 
 class PolicyResponse(ResponseShape):
-    """What the execution was allowed to do, frozen when it began.
+    """What the execution was allowed to do, frozen when it began; without `caps`, `limits` or `settings` it has no such member.
 
     `former` tells that credentials of the task were replaced or deleted within the day before. `tools` are the built-in tools
     that task, agent, workspace and plan all allow, `limits` the lists of the last three.
@@ -83,11 +83,11 @@ class PolicyResponse(ResponseShape):
     webhook_match: str
     credentials: tuple[str, ...]
     former: bool
-    caps: tuple[CapResponse, ...]
+    caps: tuple[CapResponse, ...] = ()
     declared: dict[str, str]
     headers: tuple[ServiceHeadersResponse, ...]
-    limits: ToolLimitsResponse
-    settings: dict[str, ToolSettingsResponse]
+    limits: ToolLimitsResponse | None = None
+    settings: dict[str, ToolSettingsResponse] = Field(default_factory=dict)
 
 
 class StepResponse(ResponseShape):
@@ -133,11 +133,20 @@ class EntryResponse(ResponseShape):
     postings: tuple[PostingResponse, ...]
 
 
+class RecordedExecution(execution.ExecutionResponse):
+    """The execution as receipts cover it: what it has where it names none of its place is left out."""
+
+    workspace_id: str = ""
+    agent_id: str = ""
+    person_id: str | None = None
+    cancelled_by: str | None = None
+
+
 class RecordResponse(ResponseShape):
     """The full account of an execution; `opening` and `policy` are null where it ended before it was opened."""
 
     format: Literal["ferryman.record/2"]
-    execution: execution.ExecutionResponse
+    execution: RecordedExecution
     opening: OpeningResponse | None
     policy: PolicyResponse | None
     steps: tuple[StepResponse, ...]
