@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
 from ferryman.domain.credits import ledger, statement
-from ferryman.domain.credits.balance import CreditPart, get_month, name_owner_balance
+from ferryman.domain.credits.balance import CreditBalance, CreditPart, get_month, name_owner_balance
 from ferryman.domain.credits.statement import Grouping
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.cap import CapKind, name_part
@@ -82,12 +82,14 @@ async def get_me(deps: Dependencies, caller: CurrentCaller) -> shapes.Me:
     owner, plan = caller.owner, deps.plans.get(caller.owner.plan)
     person = await deps.members.find_person(caller.person, owner=owner.id) if caller.person else None
     balance = (await deps.ledger.balance(name_owner_balance(owner.id))).at(deps.clock.now())
-    remaining = Decimal(0)
-    if plan is not None:
-        remaining = max(Decimal(0), plan.credits_per_month - balance.credits_used - balance.credits_reserved)
-    # whoever is in one workspace is told of no other
-    part = balance.parts.get(name_part(CapKind.WORKSPACE, caller.workspace), CreditPart())
-    counts = balance if caller.key.is_own else part
+    counts: CreditBalance | CreditPart = balance
+    limit: Decimal | None = Decimal(0) if plan is None else plan.credits_per_month
+    if not caller.key.is_own:
+        # a member is told nothing of what the owner's other workspaces use, nor what they leave of the plan
+        counts = balance.parts.get(name_part(CapKind.WORKSPACE, caller.workspace), CreditPart())
+        workspace = await deps.workspaces.get(caller.workspace, owner=owner.id)
+        limit = None if workspace is None else workspace.max_credits_month
+    used = counts.credits_used + counts.credits_reserved
     return shapes.Me(
         owner=owner.id,
         workspace_id=caller.workspace,
@@ -101,7 +103,7 @@ async def get_me(deps: Dependencies, caller: CurrentCaller) -> shapes.Me:
         month=balance.month,
         credits_used=counts.credits_used,
         credits_reserved=counts.credits_reserved,
-        credits_left=remaining if caller.key.is_own else None,
+        credits_left=None if limit is None else max(Decimal(0), limit - used),
         halted=await deps.halts.find_halt_reason(owner.id),
         limits=None if plan is None else PlanResponse.model_validate(plan),
     )

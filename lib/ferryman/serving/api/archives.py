@@ -13,7 +13,6 @@ from starlette.types import Receive, Scope, Send
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.owners.stream import HOLD, RENEWAL
-from ferryman.domain.workspaces.access import judge_key
 from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.ports.errors import UnavailableError
@@ -22,6 +21,7 @@ from ferryman.serving.api.access import Dependencies, Manager
 from ferryman.serving.api.errors import TooManyRequestsError
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.limits import take_token
+from ferryman.serving.api.revocation import still_has_right
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.workspaces import OwnedWorkspace
 from ferryman.serving.exporting import WorkspaceExport
@@ -50,16 +50,6 @@ router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["workspaces"
 
 class _RightLostError(Exception):
     """The key was revoked, its person left or lost the right, or the workspace is gone, while the archive was sent."""
-
-
-async def is_allowed(deps: ApiDependencies, caller: Caller, right: Right) -> bool:
-    """Tell whether a request like that of `caller` would have `right` now."""
-    key = await deps.keys.find(caller.digest)
-    if key is None:
-        return False
-    access = await deps.keys.read_access(key, caller.workspace)
-    rights = judge_key(key, access, now=deps.clock.now())
-    return rights is not None and right in rights and access.finds_workspace(key)
 
 
 class ArchiveResponse(StreamingResponse):
@@ -100,7 +90,7 @@ class ArchiveResponse(StreamingResponse):
         """Raise `_RightLostError` where the caller may not export any more; ask for it once a second."""
         now = self._deps.clock.now()
         if now >= self._check_due:
-            if not await is_allowed(self._deps, self._caller, Right.MANAGE):
+            if not await still_has_right(self._deps, self._caller, Right.MANAGE):
                 raise _RightLostError
             self._check_due = now + CHECK
         if now >= self._renewal_due:

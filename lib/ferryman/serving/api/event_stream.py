@@ -14,12 +14,12 @@ from starlette.types import Receive, Scope, Send
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.stream import HOLD, RENEWAL
-from ferryman.domain.workspaces.access import judge_key
 from ferryman.domain.workspaces.member import Right
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.notices import Notice
 from ferryman.serving import sse
 from ferryman.serving.api.errors import TooManyRequestsError
+from ferryman.serving.api.revocation import still_has_right
 from ferryman.serving.api.rights import Caller
 
 AGAIN_S = 5
@@ -120,13 +120,12 @@ class EventStreamResponse(StreamingResponse):
         now = self._deps.clock.now()
         if now - self._checked_at < CHECK_EVERY:
             return
-        self._checked_at, caller = now, self._caller
+        self._checked_at = now
         try:
-            key, access = await self._deps.keys.check(caller.digest, caller.key, caller.workspace)
+            is_allowed = await still_has_right(self._deps, self._caller, Right.READ)
         except UnavailableError:
             raise _NotAllowedError from None  # nobody knows; the client connects again
-        rights = None if key is None else judge_key(key, access, now=now)
-        if not access.finds_workspace(caller.key) or rights is None or Right.READ not in rights:
+        if not is_allowed:
             raise _NotAllowedError
 
     async def _renew(self) -> bool:

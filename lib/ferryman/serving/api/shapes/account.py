@@ -28,7 +28,7 @@ class Me(ResponseShape):
     month: str
     credits_used: Credits = Field(description="By the owner; to anybody else, by the workspace")
     credits_reserved: Credits = Field(description="Likewise")
-    credits_left: Credits | None = Field(description="Of the plan; to anybody else, null")
+    credits_left: Credits | None = Field(description="Of the plan; to anybody else, of the workspace's limit, if any")
     halted: str | None
     limits: PlanResponse | None
 
