@@ -7,7 +7,7 @@ import asyncio
 import sys
 import time
 
-from tests.campaigns.isolation.campaign import ATTEMPTS, SEED, Results, run, run_functions
+from tests.campaigns.isolation.campaign import GUESSES, SEED, Results, run, run_functions
 from tests.campaigns.isolation.relations import RELATIONS
 
 SENTENCES_MAX = 4
@@ -18,17 +18,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.isolation", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED, help="which attempts are drawn")
     parser.add_argument(
-        "--attempts",
+        "--guesses",
         type=int,
-        default=ATTEMPTS,
-        help="at the routes, of each relation, at least",
+        default=GUESSES,
+        help="of each relation, besides every place of every route",
     )
     parser.add_argument("--relation", default="", help="relations whose name contains this")
     options = parser.parse_args()
     begun, results = time.process_time(), Results()
     for relation in RELATIONS:
         if options.relation in relation.name:
-            results.join(asyncio.run(run(relation, seed=options.seed, most=options.attempts)))
+            results.join(asyncio.run(run(relation, seed=options.seed, guesses=options.guesses)))
             results.join(asyncio.run(run_functions(relation, seed=options.seed)))
     report(results)
     seconds = time.process_time() - begun

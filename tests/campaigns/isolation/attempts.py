@@ -75,14 +75,14 @@ def list_attempts(operations: Sequence[Operation], *, paged: Iterable[str]) -> l
     return [attempt for operation in operations for attempt in _attempt_all(operation, has_cursor)]
 
 
-def draw_attempts(attempts: Sequence[Attempt], seed: int, most: int) -> list[Attempt]:
-    """Return `attempts`, filled up to `most` with others: another spelling of an id, an id of another kind, another method."""
+def draw_attempts(attempts: Sequence[Attempt], seed: int, guesses: int) -> list[Attempt]:
+    """Return `attempts`, and `guesses` others: another spelling of an id, an id of another kind, another method."""
     draw = random.Random(seed)
     drawn, seen = list(attempts), set(map(str, attempts))
     varied = [attempt for attempt in attempts if attempt.kind.startswith(("an id in the path", "an id in the query"))]
     changes: tuple[Callable[[Attempt, random.Random], Attempt], ...] = (_spell, _swap_kind, _swap_method)
-    for _ in range(50 * most):
-        if len(drawn) >= most:
+    for _ in range(50 * guesses):
+        if len(drawn) == len(attempts) + guesses:
             break
         attempt = draw.choice(changes)(draw.choice(varied), draw)
         if str(attempt) not in seen:

@@ -15,7 +15,8 @@ from tests.campaigns.isolation.relations import Relation
 from tests.campaigns.isolation.surface import list_operations
 from tests.campaigns.isolation.trial import Change, Place, change_nothing, prepare
 
-ATTEMPTS = 500
+GUESSES = 300
+"""Attempts that the seed draws, besides one at every place of every route."""
 SEED = 16
 USED = "a list, a counter or a limit, after the other has used tools and credits"
 
@@ -42,13 +43,13 @@ class Results:
         self.findings |= other.findings
 
 
-async def run(relation: Relation, *, seed: int = SEED, most: int = ATTEMPTS, change: Change = change_nothing) -> Results:
-    """Make the attempts of one relation at every route, and others drawn by the seed until there are `most`."""
+async def run(relation: Relation, *, seed: int = SEED, guesses: int = GUESSES, change: Change = change_nothing) -> Results:
+    """Make the attempts of one relation at every route, and `guesses` others that the seed draws."""
     results = Results()
     async with prepare(relation, seed, change) as trial:
         cursors = (name.removeprefix(CURSOR) for name in trial.there.ids if name.startswith(CURSOR))
         listed = list_attempts(list_operations(trial.there.deployment.app.openapi()), paged=cursors)
-        for attempt in draw_attempts([item for item in listed if not relation.allows(item)], seed, most):
+        for attempt in draw_attempts([item for item in listed if not relation.allows(item)], seed, guesses):
             answers = [await send(place, attempt) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, answers))
     return results

@@ -31,7 +31,7 @@ EVERY_RELATION = pytest.mark.parametrize("relation", RELATIONS, ids=lambda relat
 
 @EVERY_RELATION
 async def test_no_route_gives_or_tells_what_is_another_s(relation: Relation) -> None:
-    results = await run(relation, most=0)  # every place of every route; `make isolation` guesses besides
+    results = await run(relation, guesses=0)  # every place of every route; `make isolation` guesses besides
     assert results.findings == {}
     assert results.counts.total() > 80
 
@@ -89,13 +89,13 @@ def name_once(deployment: Deployment) -> None:
     ],
 )
 async def test_what_a_route_lets_through_is_found(change: Callable[[Deployment], None], kind: str) -> None:
-    results = await run(RELATIONS[0], most=0, change=change)
+    results = await run(RELATIONS[0], guesses=0, change=change)
     assert any(f": {kind}: " in attempt for attempt in results.findings)
 
 
 async def test_an_idempotency_key_that_all_owners_share_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idempotency, "derive_id", lambda owner, key, **_: hashlib.sha256(key.encode()).hexdigest())
-    results = await run(RELATIONS[0], most=0)
+    results = await run(RELATIONS[0], guesses=0)
     assert any(": an idempotency key: " in attempt for attempt in results.findings)
 
 
@@ -152,6 +152,6 @@ def test_every_spelling_is_another() -> None:
 
 
 async def test_the_same_seed_makes_the_same_attempts() -> None:
-    first, again, other = [await run(RELATIONS[0], seed=seed, most=200) for seed in (1, 1, 2)]
+    first, again, other = [await run(RELATIONS[0], seed=seed, guesses=20) for seed in (1, 1, 2)]
     assert first.attempts == again.attempts != other.attempts
     assert all(SLOT.search(attempt) or "a list, a counter" in attempt for attempt in first.attempts)
