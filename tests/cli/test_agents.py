@@ -103,3 +103,20 @@ def test_the_policy_says_of_every_tool_which_level_takes_it_away(typed: Typed, a
 def test_the_policy_of_a_task_says_what_the_task_takes_away(typed: Typed, agent: str, task: str) -> None:
     rows = {row["tool"]: row for row in json.loads(typed("policy", agent, "--task", task, "--json").stdout)}
     assert rows["wait_until"]["taken_by"] == ["task", "agent"]
+
+
+def test_a_task_is_given_to_an_agent_listed_with_it_and_taken_back(typed: Typed, agent: str, task: str) -> None:
+    after = json.loads(typed("task", "update", task, "--agent", agent, "--json").stdout)
+    assert after["agent_id"] == agent
+    assert [item["task_id"] for item in json.loads(typed("task", "list", "--agent", agent, "--json").stdout)] == [task]
+    back = json.loads(typed("task", "update", task, "--agent", "none", "--json").stdout)
+    assert back["agent_id"] != agent
+    assert typed("task", "list", "--agent", agent, "--json").stdout.strip() == "[]"
+
+
+def test_a_task_runs_on_its_agents_model_where_it_is_given_none(typed: Typed, agent: str, task: str) -> None:
+    refused = typed("task", "update", task, "--agent", agent, "--model", "none")
+    assert (refused.exit_code, "give a model, or an agent_id whose agent names one" in refused.stderr) == (exits.REFUSED, True)
+    typed("agent", "update", agent, "--model", "scripted/hello")
+    changed = json.loads(typed("task", "update", task, "--agent", agent, "--model", "none", "--json").stdout)
+    assert (changed["agent_id"], changed["model"]) == (agent, None)

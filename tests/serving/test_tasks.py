@@ -13,7 +13,9 @@ import httpx
 import pytest
 
 from ferryman.domain.tasks.task import Task, change_task
+from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.inmemory.tasks import MemoryTasks
+from ferryman.serving.api.task_agents import NO_MODEL
 
 from .conftest import TASK, Stage, create_app
 
@@ -28,6 +30,7 @@ async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncCli
     assert body == {
         "task_id": "task_000002",
         "user_id": "ann",
+        "agent_id": derive_default_agent(derive_default_workspace("ann")),
         "description": "",
         "system_prompt": "",
         "webhook_urls": [],
@@ -174,7 +177,7 @@ async def test_a_task_is_refused_with_the_field_and_the_limit(
 async def test_a_missing_field_is_named(client: httpx.AsyncClient) -> None:
     answer = await client.post("/v1/tasks", json={"name": "x"})
     messages = {outcome["field"]: outcome["message"] for outcome in answer.json()["errors"]}
-    assert messages == {"task_prompt": "is required", "model": "is required"}
+    assert messages == {"task_prompt": "is required", "model": NO_MODEL.message}
 
 
 @pytest.mark.parametrize("verb", ["post", "patch"])

@@ -10,7 +10,10 @@ TEMPLATE = """\
 name: {name}
 description: ""
 
-# One of `ferryman models`; scripted/hello needs no provider: it plays a script of the local stack.
+# The agent that runs it, of `ferryman agent list`: its prompt comes before this one's, and its limits hold.
+# agent_id: agent_...      # without it, the workspace's default agent
+
+# One of `ferryman models`; scripted/hello needs no provider: it plays a script of the local stack. null: its agent's.
 model: scripted/hello
 
 # What is to be done. May use {{{{date}}}}, {{{{datetime}}}}, {{{{execution_id}}}} and {{{{task_name}}}}.

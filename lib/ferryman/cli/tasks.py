@@ -18,6 +18,8 @@ from ferryman.domain.tasks.task import NAME_CHARACTERS_MAX, ToolLoading
 
 FILE = click.File("r", encoding="utf-8")
 LOADING = click.Choice([loading.value for loading in ToolLoading])
+CLEARED = ("agent_id", "model")
+"""The options whose value none is that of a task which does not name one."""
 
 
 @click.group(no_args_is_help=True)
@@ -36,7 +38,11 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--file", type=FILE, help="A YAML or JSON file with the task's fields, - for stdin; options win over it."),
         click.option("--name", help="What you call it."),
         click.option("--description", help="What it is for."),
-        click.option("--model", help="The model, one of `ferryman models`; scripted/NAME plays a script of a local stack."),
+        click.option("--agent", "agent_id", help="The agent that runs it, of `ferryman agent list`; none: the default one."),
+        click.option(
+            "--model",
+            help="The model, one of `ferryman models`; scripted/NAME plays a script of a local stack; none: its agent's.",
+        ),
         click.option("--prompt", "task_prompt", help="What is to be done; may use {{date}} and {{task_name}}."),
         click.option("--system-prompt", help="How it is to be done."),
         click.option("--tool", "tools", multiple=True, help="A tool it may use; repeat for more."),
@@ -96,11 +102,12 @@ async def create(session: ApiSession, /, file: IO[str] | None, **options: Any) -
 @task.command("list")
 @click.option("--enabled/--disabled", default=None, help="Only those that can be run, or only those that cannot.")
 @click.option("--name", help="Only those of this name.")
+@click.option("--agent", help="Only those of this agent.")
 @api_command
 async def list_(session: ApiSession, /, **filters: Any) -> None:
     """List your tasks, oldest first, without their prompts."""
     columns, empty = (
-        ("task_id", "name", "model", "enabled", "next_fire_at"),
+        ("task_id", "name", "agent_id", "model", "enabled", "next_fire_at"),
         "You have no tasks yet; ferryman task create makes one.",
     )
     tasks = [task async for task in session.client.iterate_tasks(limit=PAGE_MAX, **filters)]
@@ -142,6 +149,7 @@ def _read(file: IO[str] | None, options_by_name: dict[str, Any]) -> dict[str, An
     schedule = _schedule(options_by_name.pop("cron"), options_by_name.pop("once"), options_by_name.pop("delay"))
     named = {name: value for name, value in {**options_by_name, "schedule": schedule}.items() if value not in (None, ())}
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
+    options |= dict.fromkeys(name for name in CLEARED if options.get(name) == "none")
     if file is None:
         return options
     return {**read_object(file, "--file"), **options}

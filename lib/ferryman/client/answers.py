@@ -350,9 +350,10 @@ class ListedTaskJson(TypedDict):
 
     task_id: str
     user_id: str
+    agent_id: str
     name: str
     description: str
-    model: str
+    model: str | None
     tools: list[str]
     integrations: list[str]
     webhook_urls: list[str]
@@ -551,9 +552,10 @@ class TaskJson(TypedDict):
 
     task_id: str
     user_id: str
+    agent_id: str
     name: str
     description: str
-    model: str
+    model: str | None
     tools: list[str]
     integrations: list[str]
     webhook_urls: list[str]

@@ -15,11 +15,17 @@ def create_task(task: Mapping[str, Any], *, key: str | None = None) -> ApiReques
 
 
 def list_tasks(
-    *, enabled: bool | None = None, name: str | None = None, limit: int | None = None, cursor: str | None = None
+    *,
+    agent: str | None = None,
+    enabled: bool | None = None,
+    name: str | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
 ) -> ApiRequest[AnswerPage[answers.ListedTaskJson]]:
-    """Return a page of your tasks, oldest first, without their prompts: those that are enabled or not, or of one name."""
+    """Return a page of your tasks, oldest first, without their prompts: those of an agent, that are enabled or not, or of a
+    name."""
     chosen = None if enabled is None else str(enabled).lower()
-    return get(build_path("tasks"), read_page("tasks"), enabled=chosen, name=name, limit=limit, cursor=cursor)
+    return get(build_path("tasks"), read_page("tasks"), agent=agent, enabled=chosen, name=name, limit=limit, cursor=cursor)
 
 
 def get_task(task: str) -> ApiRequest[answers.TaskJson]:

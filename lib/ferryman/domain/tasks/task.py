@@ -52,7 +52,7 @@ class TaskSummary:
     `max_credits` is per execution, `max_credits_month` over all of a month's. `tools` and `integrations` list ids; an empty
     list means none. `next_fire_at` is when its schedule runs it next, `paused` the reason why it no longer does, and
     `schedule_generation` rises whenever earlier fires become void. One that names no `workspace` is in its owner's default one,
-    and one that names no `agent` is the default agent's.
+    and one that names no `agent` is the default agent's. One whose `model` is None runs on its agent's.
     """
 
     id: str
@@ -61,7 +61,7 @@ class TaskSummary:
     agent: str = ""
     name: str
     description: str = ""
-    model: str
+    model: str | None = None
     tools: tuple[str, ...] = ()
     integrations: tuple[str, ...] = ()
     webhook_urls: tuple[str, ...] = field(default=(), repr=False)
@@ -129,7 +129,7 @@ def find_task_problems(
         *_find_member_problems("integrations", task.integrations, {*integrations, WEBHOOK}, "integration"),
         *_find_webhook_problems(task),
         *_find_limit_problems(task, plan),
-        *find_model_problems(task.model, models),
+        *(find_model_problems(task.model, models) if task.model is not None else ()),
         *(find_schedule_problems(schedule, plan=plan, now=task.updated_at) if schedule else ()),
     ]
 

@@ -47,7 +47,7 @@ SCHEMA = {"type": "object", "properties": {"coin": {"type": "string"}}, "require
 PRICES = {"input": "3", "output": "15", "cache_write": "3.75", "cache_read": "0.3"}
 
 _LISTED_TASK = {
-    **{"id": TASK, "owner": "ann", "name": "daily price", "description": "", "model": "scripted/hello"},
+    **{"id": TASK, "owner": "ann", "agent": AGENT, "name": "daily price", "description": "", "model": "scripted/hello"},
     **{"tools": ["http_get", "api_call"], "integrations": ["coingecko"], "webhook_urls": [], "webhook_match": "host"},
     "tool_loading": "all",
     **{"max_iterations": 8, "max_credits": "100", "max_credits_month": None, "temperature": 0.3, "max_tokens": 4096},

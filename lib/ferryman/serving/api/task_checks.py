@@ -19,14 +19,16 @@ from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.serving.api import custom, webhooks
 from ferryman.serving.api.errors import FAULTS_MAX, read_fault
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import task as shapes
+from ferryman.serving.api.task_agents import find_agent_problems
 from ferryman.tools.declared.importing import run_document_worker
 
-REQUIRED = {"name": "x", "task_prompt": "x", "model": "x"}
+REQUIRED = {"name": "x", "task_prompt": "x"}
 """Takes the place of what is missing or unreadable while the other fields are checked; its own problems are not told."""
 
 
@@ -47,7 +49,7 @@ class TaskRoute(IdempotentRoute):
                 if not others:
                     raise
                 faults = [read_fault(fault) for fault in error.errors()[:FAULTS_MAX]]
-                raise InvalidInputError([*faults, *others]) from None
+                raise InvalidInputError([*faults, *others][:FAULTS_MAX]) from None
 
         return handle_completely
 
@@ -76,9 +78,11 @@ def list_declared(body: shapes.NewTask) -> list[dict[str, Any]]:
     return [tool for tool in body.tools if not isinstance(tool, str)]
 
 
-def read_fields(body: shapes.NewTask, **options: Any) -> dict[str, Any]:
-    """Return the fields of a task that `body` sets, as they are stored; `options` are those of pydantic's `model_dump`."""
+def read_fields(body: shapes.NewTask, workspace: str, **options: Any) -> dict[str, Any]:
+    """Return the fields of a task of `workspace` that `body` sets, as they are stored; `options` are pydantic's for a dump."""
     fields: dict[str, Any] = body.model_dump(**options)
+    if "agent_id" in fields:
+        fields["agent"] = fields.pop("agent_id") or derive_default_agent(workspace)
     if "tools" in fields:
         fields["tools"] = tuple(tool for tool in body.tools if isinstance(tool, str))
     if "schedule" in fields:
@@ -92,7 +96,7 @@ def draft_task(body: shapes.NewTask, caller: Caller, plan: Plan, *, id: str, now
         "max_iterations": min(rules.ITERATIONS_DEFAULT, plan.iterations),
         "max_credits": min(rules.CREDITS_DEFAULT, plan.credits_per_execution),
     }
-    fields = read_fields(body, exclude=limits.keys() - body.model_fields_set)
+    fields = read_fields(body, caller.workspace, exclude=limits.keys() - body.model_fields_set)
     place = {"owner": caller.owner.id, "workspace": caller.workspace}
     return Task(id=id, created_at=now, updated_at=now, **{**limits, **fields, **place})
 
@@ -102,7 +106,9 @@ async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, cha
     known = {"tools": tools, "integrations": frozenset(deps.integrations), "models": frozenset(deps.models)}
     broken = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
     problems = [_explain_unimplemented(problem, task) for problem in broken]
-    problems += rules.find_key_problems(task.model, deps.models, deps.usable_models, deps.model_keys)
+    if task.model is not None:
+        problems += rules.find_key_problems(task.model, deps.models, deps.usable_models, deps.model_keys)
+    problems += await find_agent_problems(deps.agents, task, changes)
     schedule: Schedule | None = changes.get("schedule")
     problems += find_past_problems(schedule, now=deps.clock.now())
     # names are asked only for URLs that the grammar and the limit let pass
@@ -136,10 +142,10 @@ async def _find_other_problems(request: Request, error: RequestValidationError) 
         if stored is None:
             draft: shapes.NewTask = shapes.NewTask.model_validate({**REQUIRED, **readable})
             task = draft_task(draft, caller, plan, id="draft", now=deps.clock.now())
-            changes = read_fields(draft)
+            changes = read_fields(draft, caller.workspace)
         else:
             draft = shapes.TaskChange.model_validate(readable)
-            changes = read_fields(draft, exclude_unset=True)
+            changes = read_fields(draft, caller.workspace, exclude_unset=True)
             task = rules.change_task(stored, changes, now=deps.clock.now())
         await check_task(deps, plan, task, draft, changes=changes)
     except ValidationError:
@@ -147,5 +153,7 @@ async def _find_other_problems(request: Request, error: RequestValidationError) 
     except InvalidInputError as invalid:
         # whether a declared tool's host is approved depends on the integrations
         hidden = broken | ({"tools"} if "integrations" in broken else set())
+        # and whether a model has to be given, on the agent
+        hidden |= {"model"} if "agent_id" in broken else set()
         return [problem for problem in invalid.problems if problem.field.partition(".")[0] not in hidden]
     return ()

@@ -37,7 +37,8 @@ async def create_task(
 ) -> shapes.TaskResponse:
     plan, now = get_plan(deps, caller.owner), once.now
     task = draft_task(body, caller, plan, id=once.name("task"), now=now)
-    tools = await check_task(deps, plan, task, body, changes={"webhook_urls": task.webhook_urls, "schedule": task.schedule})
+    changes = {"agent": task.agent, "webhook_urls": task.webhook_urls, "schedule": task.schedule}
+    tools = await check_task(deps, plan, task, body, changes=changes)
     task = firing.rearm(task, now=now)
     await _start_sweep(deps, task)
     answer, location = shapes.TaskResponse.model_validate(task), f"/v1/tasks/{task.id}"
@@ -76,7 +77,7 @@ async def get_task(task: OwnedTask) -> shapes.TaskResponse:
 
 @router.patch("/{task_id}", dependencies=[MANAGES], summary="Change some fields of a task")
 async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependencies, owner: CurrentOwner) -> shapes.TaskResponse:
-    changes = read_fields(body, exclude_unset=True)
+    changes = read_fields(body, task.workspace, exclude_unset=True)
     if changes == {"enabled": False}:
         return await _turn_off(deps, task)
     changed = rules.change_task(task, changes, now=deps.clock.now())

@@ -19,6 +19,11 @@ Tools = Annotated[
     tuple[StrictStr | dict[str, Any], ...],
     Field(max_length=100, description="Names of tools; an object declares one of the task's own, of kind http"),
 ]
+Agent = Annotated[
+    StrictStr | None,
+    Field(min_length=1, max_length=64, description="The agent of the workspace that runs it; null: the default one"),
+]
+Model = Annotated[StrictStr | None, Field(description="null: its agent's; one of the two must name one")]
 Urls = Annotated[tuple[StrictStr, ...], Field(max_length=100, description=f"https URLs, at most {rules.WEBHOOK_URLS_MAX}")]
 Match = Annotated[StrictStr, Field(description="host: the host must be a registered one; url: the whole URL must")]
 Loading = Annotated[
@@ -67,7 +72,8 @@ class NewTask(RequestShape):
     description: StrictStr = ""
     system_prompt: StrictStr = ""
     task_prompt: StrictStr = Field(description="May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}")
-    model: StrictStr
+    agent_id: Agent = None
+    model: Model = None
     tools: Tools = ()
     integrations: Names = ()
     webhook_urls: Urls = ()
@@ -103,9 +109,10 @@ class ListedTask(ResponseShape):
 
     task_id: str = Field(validation_alias="id")
     user_id: str = Field(validation_alias="owner")
+    agent_id: str = Field(validation_alias="agent")
     name: str
     description: str
-    model: str
+    model: str | None = Field(description="Its own one; null: its agent's")
     tools: tuple[str, ...]
     integrations: tuple[str, ...]
     webhook_urls: tuple[str, ...]
