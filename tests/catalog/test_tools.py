@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from importlib.resources import files
@@ -33,6 +32,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.json_tree import walk
 from ferryman.domain.tools.tool import Repeatable, Tool
 from ferryman.settings import MisconfiguredError
+from ferryman.tools.own_arguments import RESERVED
 from tests.builders import build_policy
 
 DOCUMENT: dict[str, Any] = json.loads(files(catalog).joinpath("tools.json").read_text())
@@ -334,11 +334,8 @@ def test_every_tool_and_each_of_its_arguments_is_described(tool: Tool) -> None:
     assert [name for name, schema in arguments.items() if not schema.get("description")] == []
 
 
-WHOSE = re.compile("(user|owner|person|workspace|agent)(_?id|_?name)?", re.IGNORECASE)
-
-
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_no_argument_that_a_model_is_shown_says_for_whom_or_where_a_call_is(tool: Tool) -> None:
     properties = [value for _, value in walk(dict(tool.schema)) if isinstance(value, Mapping)]
     arguments = {name for value in properties for name in value.get("properties", ())}
-    assert [name for name in arguments if WHOSE.fullmatch(name)] == []
+    assert [name for name in arguments if RESERVED.fullmatch(name)] == []

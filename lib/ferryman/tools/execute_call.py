@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ferryman.catalog.tools import find_tool, may_fetch_tokens
+from ferryman.catalog.tools import TOOLS, find_tool, may_fetch_tokens
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
     CALL_ATTEMPTS_MAX,
@@ -35,8 +35,8 @@ from ferryman.ports.gate import PieceTally
 from ferryman.ports.halts import Halts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
-from ferryman.tools.clamp import clamp_arguments
 from ferryman.tools.known_secrets import make_scan_only, open_former, open_known_tokens
+from ferryman.tools.own_arguments import clamp_arguments, read_own_arguments
 from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.tools.tokens.renewal import renew_expiring
@@ -188,7 +188,8 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
     opened = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
     # put in again, as the loop has put them in: the process that talks to the model is not trusted
-    arguments = clamp_arguments(find_tool(ticket.tool).policy, policy.settings_of(ticket.tool).fix_arguments(opened))
+    read = read_own_arguments if ticket.tool in TOOLS else clamp_arguments
+    arguments = read(find_tool(ticket.tool).policy, policy.settings_of(ticket.tool).fix_arguments(opened))
 
     async def renew(names: Collection[str]) -> dict[str, Credential]:
         after = await renew_expiring(deps, credentials, names=names, services=policy.integrations)

@@ -28,7 +28,7 @@ class ToolPolicy:
     timeout_s: float | None
     """The seconds that a call may take, as its message says; None: what the deployment allows (`FERRYMAN_REQUEST_S`)."""
     argument_characters_max: int | None
-    """To how many characters a text among the arguments is cut, in silence (`tools.clamp`); None cuts nothing."""
+    """To how many characters a text among the arguments is cut, in silence (`tools.own_arguments`); None cuts nothing."""
     argument_items_max: int | None
     """To how many items a list among the arguments is cut; None cuts nothing."""
     response_bytes_max: int | None

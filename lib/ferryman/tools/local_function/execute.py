@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -18,13 +18,9 @@ from ferryman.domain.calls.call import ToolCall
 from ferryman.domain.calls.refusal import ERROR, INVALID_ARGUMENTS, CallRefusedError
 from ferryman.domain.calls.suggestion import FUNCTION_FAILED
 from ferryman.domain.key_shapes import redact_shapes
-from ferryman.domain.tools.tool import ToolPolicy
-from ferryman.tools.clamp import clamp_arguments
 from ferryman.tools.local_function.arguments import fit_arguments
 from ferryman.tools.local_function.registry import TOOL_REGISTRY
-
-RESERVED = ("user_id", "db")
-"""Arguments that only the executor gives; the model's own of these names are dropped in silence (S2-30)."""
+from ferryman.tools.own_arguments import read_own_arguments
 
 ERROR_CHARACTERS_MAX = 1_000
 
@@ -66,7 +62,7 @@ async def answer(tool_call: ToolCall, user_id: UUID, db: Any, *, within_s: float
     envelope = asyncio.timeout(timeout_s)
     try:
         async with envelope:
-            arguments = fit_arguments(find_tool(name), prepare_input(policy, tool_call.arguments))
+            arguments = fit_arguments(find_tool(name), read_own_arguments(policy, tool_call.arguments))
             return Answer(await function(**arguments, user_id=str(user_id), db=db))
     except CallRefusedError as refused:
         return Answer(refused.refusal.message, INVALID_ARGUMENTS)
@@ -81,11 +77,6 @@ async def answer(tool_call: ToolCall, user_id: UUID, db: Any, *, within_s: float
 async def run(tool_calls: Sequence[ToolCall], user_id: UUID, db: Any) -> list[dict[str, str]]:
     """Execute the calls one after the other, and return a block of three keys for each, in their order (S2-45 … S2-48)."""
     return [{"type": "tool_result", "tool_use_id": call.id, "content": await execute(call, user_id, db)} for call in tool_calls]
-
-
-def prepare_input(policy: ToolPolicy, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the function is given them: without reserved keys, and clamped."""
-    return clamp_arguments(policy, {name: value for name, value in arguments.items() if name not in RESERVED})
 
 
 def _describe(error: Exception) -> str:

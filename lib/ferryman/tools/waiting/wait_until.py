@@ -13,7 +13,7 @@ from ferryman.domain.calls.refusal import ERROR, INVALID_ARGUMENTS, Refusal
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.ports.clock import Clock
-from ferryman.tools.clamp import clamp_arguments
+from ferryman.tools.own_arguments import read_own_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class WaitCalls:
         """
         now, ends = self.clock.now(), (execution.started_at or execution.created_at) + self.execution_timeout
         try:
-            arguments = clamp_arguments(find_tool(ticket.tool).policy, ticket.display_arguments)
+            arguments = read_own_arguments(find_tool(ticket.tool).policy, ticket.display_arguments)
             until = read_moment(arguments, base=ticket.created_at)
         except ValueError as error:
             return _refuse(ticket, str(error))
