@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,20 @@ def test_a_token_that_was_taken_is_refused(typed: Typed, token: str) -> None:
     assert typed("member", "join", stdin=token, FERRYMAN_KEY="").exit_code == exits.DONE
     again = typed("member", "join", stdin=token, FERRYMAN_KEY="")
     assert (again.exit_code, token in again.output) == (exits.REFUSED, False)
+
+
+def test_with_the_secret_that_was_kept_the_key_is_printed_again(typed: Typed, token: str, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    first, again = [typed("member", "join", "--secret-file", str(file), stdin=token, FERRYMAN_KEY="") for _ in range(2)]
+    assert (first.exit_code, again.exit_code, again.output) == (exits.DONE, exits.DONE, first.output)
+    assert file.stat().st_mode & 0o077 == 0
+    assert file.read_text() not in first.output
+
+
+def test_a_secret_that_cannot_be_kept_takes_nothing(typed: Typed, token: str, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "none" / "secret")
+    assert typed("member", "join", "--secret-file", nowhere, stdin=token, FERRYMAN_KEY="").exit_code == exits.USAGE
+    assert typed("member", "join", stdin=token, FERRYMAN_KEY="").exit_code == exits.DONE
 
 
 def test_members_and_who_is_invited_are_listed(typed: Typed, token: str) -> None:

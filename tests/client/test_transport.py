@@ -11,8 +11,9 @@ import pytest
 
 from ferryman import client as package
 from ferryman.client import ApiError, ApiRefusedError, ApiUnreachableError, AsyncClient, Client
-from ferryman.client.routes import executions
+from ferryman.client.routes import executions, people
 from ferryman.domain.owners.idempotency import parse_key
+from ferryman.serving.keys import is_secret
 
 Answer = Callable[[str], bytes]
 AT_ONCE = (0.0,) * 5
@@ -284,6 +285,7 @@ async def test_an_id_cannot_reach_another_route(served: Served) -> None:
 
 
 STARTED = answer_json({"execution_id": "exec_1"}, "202 Accepted")
+JOINED = answer_json({"key": "fm_1"}, "201 Created")
 BUSY = response("409 Conflict\r\nretry-after: 2", "application/problem+json", '{"title": "Conflict", "detail": "is under way"}')
 
 
@@ -306,6 +308,25 @@ async def test_a_post_whose_answer_is_lost_is_sent_again_under_the_same_key(serv
     keys, outcome = await start(served, b"", b"HTTP/1.1 202 Acc", BUSY, STARTED)
     assert (len(keys), len(set(keys)), outcome) == (4, 1, "exec_1")
     assert parse_key(keys[0])
+
+
+async def test_a_join_whose_answer_is_lost_is_sent_again_with_the_same_secret(served: Served) -> None:
+    paths: list[str] = []
+
+    def answer(request: str) -> bytes:
+        paths.append(request.partition("\r\n")[0])
+        return b"" if len(paths) == 1 else JOINED
+
+    client = await served(answer)
+    assert (await client.join_workspace("fi_token"))["key"] == "fm_1"
+    assert paths == ["POST /v1/join HTTP/1.1"] * 2
+
+
+def test_each_join_has_a_secret_of_its_own_unless_it_is_given() -> None:
+    bodies = [people.join_workspace("fi_token", secret=secret).body for secret in (None, None, "kept")]
+    secrets = [body["secret"] for body in bodies if body is not None]
+    assert is_secret(secrets[0])
+    assert (secrets[0] != secrets[1], secrets[2]) == (True, "kept")
 
 
 async def test_each_post_has_a_key_of_its_own(served: Served) -> None:

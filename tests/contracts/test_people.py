@@ -50,11 +50,11 @@ async def join(
 
 
 async def take(stores: Stores, token: str, person: str, *, new: bool = True) -> Membership:
-    membership = await stores.invitations.take(
+    joined = await stores.invitations.take(
         token, person=person, is_new=new, key=f"key_{token}", key_digest=f"digest {token}", now=NOW
     )
-    assert membership is not None
-    return membership
+    assert joined is not None
+    return joined[0]
 
 
 async def is_in(stores: Stores, person: str) -> bool:
@@ -83,10 +83,39 @@ async def test_an_invitation_is_taken_once_however_many_try_at_once(stores: Stor
         stores.invitations.take("token", person=f"p{number}", is_new=True, key=f"k{number}", key_digest=f"d{number}", now=NOW)
         for number in range(6)
     )
-    came = [membership for membership in await asyncio.gather(*tries) if membership is not None]
-    assert [membership.person for membership, _ in await stores.members.list("ann", HERE)] == [came[0].person]
+    came = [joined for joined in await asyncio.gather(*tries) if joined is not None]
+    assert [membership.person for membership, _ in await stores.members.list("ann", HERE)] == [came[0][0].person]
     assert len(came) == 1
     assert len(await stores.keys.list("ann", HERE)) == 1
+
+
+async def test_who_takes_an_invitation_again_with_the_same_key_is_who_has_it(stores: Stores) -> None:
+    await stores.invitations.create("token", invite(), now=NOW)
+    first = await try_again(stores, "p1")
+    assert first is not None
+    assert [await try_again(stores, "p2"), await try_again(stores, "p1", new=False)] == [first, first]
+    assert len(await stores.members.list("ann", HERE)) == len(await stores.keys.list("ann", HERE)) == 1
+    assert await try_again(stores, "p2", new=False) is None
+    assert await try_again(stores, "p2", digest="of another key") is None
+
+
+async def test_a_key_that_is_good_for_nothing_is_not_answered_again(stores: Stores) -> None:
+    for end in ("revoked", "removed"):
+        await stores.invitations.create("token", invite(), now=NOW)
+        first = await try_again(stores, end)
+        assert first is not None
+        if end == "revoked":
+            await stores.keys.revoke(first[1].id, owner="ann", workspace=HERE)
+        else:
+            await stores.members.remove(end, owner="ann", workspace=HERE, forced=True)
+        assert await try_again(stores, end) is None
+
+
+async def try_again(
+    stores: Stores, person: str, *, new: bool = True, digest: str = "digest"
+) -> tuple[Membership, ApiKey] | None:
+    """Take an invitation as an attempt does whose key derives from token and secret: the ids of each attempt are its own."""
+    return await stores.invitations.take("token", person=person, is_new=new, key=f"key of {person}", key_digest=digest, now=NOW)
 
 
 async def test_an_invitation_that_has_expired_or_was_withdrawn_lets_nobody_in(stores: Stores) -> None:

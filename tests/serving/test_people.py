@@ -15,6 +15,7 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.inmemory.clock import START
+from ferryman.serving import keys
 
 from .conftest import TASK, TOKEN, Stage
 from .routes import CREDENTIAL, VALUE
@@ -22,6 +23,7 @@ from .routes import CREDENTIAL, VALUE
 HERE = derive_default_workspace("ann")
 BEA = {"name": "Bea", "role": "operator"}
 NOBODY = {"Authorization": ""}
+SECRET = "abcdefghijklmnopqrstuvwxyz-0123456789_ABCDE"
 
 
 async def invite(client: httpx.AsyncClient, headers: dict[str, str] | None = None, **change: object) -> httpx.Response:
@@ -59,6 +61,45 @@ async def test_of_many_who_take_an_invitation_at_once_one_joins(client: httpx.As
     answers = await asyncio.gather(*(join(client, TOKEN) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] + [404] * 7
     assert len(stage.memory.people) == before + 1
+
+
+async def join_with(client: httpx.AsyncClient, token: str, secret: object) -> httpx.Response:
+    return await client.post("/v1/join", json={"token": token, "secret": secret}, headers=NOBODY)
+
+
+async def test_with_the_same_secret_the_same_request_is_answered_with_the_same_key(
+    client: httpx.AsyncClient, stage: Stage
+) -> None:
+    first, again = [await join_with(client, TOKEN, SECRET) for _ in range(2)]
+    assert (first.status_code, again.status_code, again.json()) == (201, 201, first.json())
+    assert again.headers["cache-control"] == "no-store"
+    me = await client.get("/v1/me", headers={"Authorization": f"Bearer {again.json()['key']}"})
+    assert me.json()["key_id"] == again.json()["key_id"]
+    assert not {secret for secret in (SECRET, first.json()["key"]) if secret in repr(stage.memory) + repr(stage.log.lines)}
+
+
+async def test_of_two_who_try_and_try_again_each_is_always_answered_alike(client: httpx.AsyncClient, stage: Stage) -> None:
+    members = len(stage.memory.memberships)
+    others = SECRET[::-1]
+    answers = await asyncio.gather(*(join_with(client, TOKEN, secret) for secret in (SECRET, others) * 4))
+    came = [{(answer.status_code, answer.content) for answer in answers[which::2]} for which in (0, 1)]
+    assert [len(known) for known in came] == [1, 1]
+    assert sorted(status for known in came for status, _ in known) == [201, 404]
+    assert len(stage.memory.memberships) == members + 1
+
+
+async def test_a_key_that_was_revoked_is_not_answered_again(client: httpx.AsyncClient) -> None:
+    joined = (await join_with(client, TOKEN, SECRET)).json()
+    await client.delete(f"/v1/keys/{joined['key_id']}")
+    assert (await join_with(client, TOKEN, SECRET)).status_code == 404
+
+
+@pytest.mark.parametrize("secret", ["", "monday", SECRET[1:], SECRET + "A", SECRET[1:] + "=", SECRET[1:] + "é", 7])
+async def test_a_secret_that_may_be_guessed_takes_nothing(client: httpx.AsyncClient, stage: Stage, secret: object) -> None:
+    answer = await join_with(client, TOKEN, secret)
+    assert (answer.status_code, answer.json()["errors"][0]["field"].rpartition(".")[2]) == (422, "secret")
+    assert str(secret) not in answer.text or not secret
+    assert keys.digest_key(TOKEN) in stage.memory.invitations
 
 
 async def test_a_token_that_is_not_good_is_answered_as_any_other(client: httpx.AsyncClient, stage: Stage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +11,9 @@ import click
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command, joining_command
 from ferryman.client import PAGE_MAX
+from ferryman.client.request import generate_secret
 from ferryman.domain.workspaces.member import Role
+from ferryman.stack.private import write_file
 
 COLUMNS = ("person_id", "name", "role", "approves", "max_credits_month", "created_at")
 INVITED = ("invitation_id", "name", "role", "approves", "invited_by", "expires_at")
@@ -52,8 +55,13 @@ async def invite(session: ApiSession, name: str, role: str, approves: bool | Non
 
 
 @member.command()
+@click.option(
+    "--secret-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Keep the secret of this attempt here: where the key was lost, the same command prints it again.",
+)
 @joining_command
-async def join(session: ApiSession) -> None:
+async def join(session: ApiSession, secret_file: Path | None) -> None:
     """Take an invitation, and print your API key, once. The token is asked for without showing it, or read from stdin.
 
     \b
@@ -62,7 +70,9 @@ async def join(session: ApiSession) -> None:
 
     With the key that you have for one workspace in FERRYMAN_KEY, you become a member of another one of the same owner.
     """
-    joined = await session.client.join_workspace(_read_token())
+    token = _read_token()
+    secret = None if secret_file is None else _keep_secret(secret_file)
+    joined = await session.client.join_workspace(token, secret=secret)
     session.screen.print_result(joined, joined["key"])
 
 
@@ -124,6 +134,16 @@ async def history(session: ApiSession, limit: int) -> None:
     session.screen.print_json(entries)
     rows = [{**entry, "targets": " ".join(entry["targets"])} for entry in entries]
     session.screen.print_table(rows, *ENTRIES, empty="Nothing was changed.")
+
+
+def _keep_secret(path: Path) -> str:
+    """Return the secret in the file, which is made with a new one where there is none."""
+    try:
+        if not path.exists():
+            write_file(path, generate_secret())
+        return path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"cannot keep a secret there ({type(error).__name__})", param_hint="--secret-file") from None
 
 
 def _read_token() -> str:

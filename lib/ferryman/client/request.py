@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
@@ -60,11 +61,12 @@ class ApiRequest(Generic[Answer]):
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     within_s: float = TIMEOUT_S
+    repeatable: bool = False
 
     @property
     def is_keyed(self) -> bool:
         """Whether it may be sent again without a further effect."""
-        return KEY_HEADER in self.headers
+        return self.repeatable or KEY_HEADER in self.headers
 
     def parse(self, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
         """Return what the service answered. Raise `ApiRefusedError`."""
@@ -81,6 +83,11 @@ class ApiRequest(Generic[Answer]):
     def turn_page(self, cursor: str) -> ApiRequest[Answer]:
         """Return the request for the page at `cursor`."""
         return replace(self, query={**self.query, "cursor": cursor})
+
+
+def generate_secret() -> str:
+    """Return a secret of who joins a workspace, which decides their first API key: 256 random bits in base64url."""
+    return secrets.token_urlsafe(32)
 
 
 def get(path: str, read: Callable[[Any], Answer], **query: object) -> ApiRequest[Answer]:

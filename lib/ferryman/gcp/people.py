@@ -152,13 +152,15 @@ class FirestoreInvitations(FirestoreStore):
         now: datetime,
         people: int = PEOPLE_PER_OWNER_MAX,
         members: int = MEMBERS_PER_WORKSPACE_MAX,
-    ) -> Membership | None:
+    ) -> tuple[Membership, ApiKey] | None:
         places, client = self._places, self._client
         reference, key_at = places.locate_invitation(digest), places.locate_key(key_digest)
         stored = await read_together(client, [reference, key_at], transaction)
         if stored_key := documents.read_or_none(ApiKey, stored[key_at.path]):
             # an earlier attempt was committed, and its answer lost
-            return await self._read_membership(stored_key, transaction)
+            is_same = is_new or stored_key.person == person
+            membership = await self._read_membership(stored_key, transaction) if is_same else None
+            return None if membership is None else (membership, stored_key)
         invitation = documents.read_or_none(Invitation, stored[reference.path])
         if invitation is None or invitation.is_expired(now):
             return None
@@ -183,7 +185,7 @@ class FirestoreInvitations(FirestoreStore):
         transaction.create(membership_at, documents.write(joined.membership))
         transaction.create(key_at, documents.write(joined.key))
         transaction.delete(reference)
-        return joined.membership
+        return joined.membership, joined.key
 
     async def _read_membership(self, key: ApiKey, transaction: Transaction) -> Membership | None:
         reference = self._places.locate_membership(key.workspace, key.person)

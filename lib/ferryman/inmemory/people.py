@@ -172,8 +172,12 @@ class MemoryInvitations(MemoryStore):
         now: datetime,
         people: int = PEOPLE_PER_OWNER_MAX,
         members: int = MEMBERS_PER_WORKSPACE_MAX,
-    ) -> Membership | None:
+    ) -> tuple[Membership, ApiKey] | None:
         memory, invitation = self._memory, self._memory.invitations.get(digest)
+        if stored := memory.keys.get(key_digest):
+            membership = memory.memberships.get((stored.workspace, stored.person))
+            is_same = is_new or stored.person == person
+            return (membership, stored) if membership is not None and is_same else None
         if invitation is None or invitation.is_expired(now):
             return None
         workspace = memory.workspaces.get(invitation.workspace)
@@ -194,7 +198,7 @@ class MemoryInvitations(MemoryStore):
         memory.memberships[invitation.workspace, person] = joined.membership
         memory.keys[key_digest] = joined.key
         del memory.invitations[digest]
-        return joined.membership
+        return joined.membership, joined.key
 
 
 class MemoryAuditEntries(MemoryStore):

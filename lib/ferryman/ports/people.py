@@ -66,9 +66,9 @@ class Invitations(Protocol):
 
     `create` raises `LimitReachedError` where the workspace has `most` that can be taken `now`, and `AnsweredError`. `take`
     makes the membership and the API key with `key_digest`, in the workspace of the invitation, and of a person who
-    `is_new` the person, with the name that the invitation gives; the same commit deletes the invitation. It returns the
-    membership, or None where there is no such invitation, or not any more, or the person is another owner's. It raises
-    `LimitReachedError` and `AlreadyMemberError`.
+    `is_new` the person, with the name that the invitation gives; the same commit deletes the invitation. It returns membership
+    and key, those that an earlier call with the same `key_digest` made where there was one, or None where there is no such
+    invitation, or not any more, or the person is another owner's. It raises `LimitReachedError` and `AlreadyMemberError`.
     """
 
     async def create(
@@ -93,7 +93,7 @@ class Invitations(Protocol):
         now: datetime,
         people: int = PEOPLE_PER_OWNER_MAX,
         members: int = MEMBERS_PER_WORKSPACE_MAX,
-    ) -> Membership | None: ...
+    ) -> tuple[Membership, ApiKey] | None: ...
 
 
 class AuditEntries(Protocol):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import secrets
 
 PREFIX = "fm_"
 _TOKEN = re.compile(r"fi_[A-Za-z0-9_-]{43}", re.ASCII)
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _KEY = re.compile(r"fm_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -19,6 +21,16 @@ def generate_key() -> str:
 def generate_token() -> str:
     """Return a new token of an invitation: 256 random bits. It is shown once and never stored."""
     return "fi_" + secrets.token_urlsafe(32)
+
+
+def write_key(derived: bytes) -> str:
+    """Return the API key of 32 bytes that were derived."""
+    return PREFIX + base64.urlsafe_b64encode(derived).rstrip(b"=").decode()
+
+
+def is_secret(text: str) -> bool:
+    """Tell whether `text` has the form of 32 bytes in base64url without padding."""
+    return _SECRET.fullmatch(text) is not None
 
 
 def is_token(text: str) -> bool:

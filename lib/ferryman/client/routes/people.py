@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ferryman.client import answers
-from ferryman.client.request import AnswerPage, ApiRequest, build_path, delete, get, patch, post, read_as, read_page
+from ferryman.client.request import (
+    AnswerPage,
+    ApiRequest,
+    build_path,
+    delete,
+    generate_secret,
+    get,
+    patch,
+    post,
+    read_as,
+    read_page,
+)
 
 
 def list_members(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.MemberJson]]:
@@ -47,9 +58,14 @@ def delete_invitation(invitation: str) -> ApiRequest[None]:
     return delete(build_path("invitations", invitation))
 
 
-def join_workspace(token: str) -> ApiRequest[answers.JoinedJson]:
-    """Take an invitation: become a member, with an API key of your own. It is sent once: a token is good once."""
-    return ApiRequest(method="POST", path=build_path("join"), read=read_as(answers.JoinedJson), body={"token": token})
+def join_workspace(token: str, *, secret: str | None = None) -> ApiRequest[answers.JoinedJson]:
+    """Take an invitation: become a member, with an API key of your own. A token is good once.
+
+    The same token with the same `secret`, 43 characters of base64url that nobody else knows, is answered with the same key
+    again; without one it is drawn, and serves the attempts of this call.
+    """
+    body = {"token": token, "secret": secret or generate_secret()}
+    return ApiRequest(method="POST", path=build_path("join"), read=read_as(answers.JoinedJson), body=body, repeatable=True)
 
 
 def create_key(

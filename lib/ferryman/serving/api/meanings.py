@@ -60,7 +60,8 @@ OPERATIONS = {
     "deleteInvitation": "Its token is good for nothing from then on.",
     "joinWorkspace": (
         "Needs no API key: the token says who may. With that of a person of the same owner, the person becomes a member "
-        "of another workspace."
+        "of another workspace. Where the answer is lost, the same token with the same `secret` is answered with the same "
+        "API key again, for as long as that is valid; with another one, or none, the invitation is gone."
     ),
     "createKey": "It has at most the rights, and the time, of the API key that asks. The key is shown this once.",
     "listKeys": "Without the keys themselves, of which only digests are stored.",

@@ -73,9 +73,14 @@ class InvitationList(ListPage):
 
 
 class TakenInvitation(RequestShape):
-    """An invitation that is taken: its token."""
+    """An invitation that is taken: its token, and a secret of who takes it."""
 
     token: SecretStr
+    secret: SecretStr | None = Field(
+        default=None,
+        description="32 random bytes of your own in base64url (43 characters), which you keep until the answer has come: "
+        "the same request is answered with the same API key again. Null: an answer that is lost is lost",
+    )
 
 
 class JoinedResponse(ResponseShape):
@@ -86,7 +91,7 @@ class JoinedResponse(ResponseShape):
     role: Role
     approves: Approves
     key_id: str
-    key: str = Field(description="The API key, shown this once")
+    key: str = Field(description="The API key, shown this once, and again to the same token with the same secret")
 
 
 class NewKey(RequestShape):
