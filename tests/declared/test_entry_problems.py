@@ -13,6 +13,7 @@ from ferryman.catalog.tools import TOOLS
 from ferryman.declared import check, entry
 from ferryman.declared.templates import Mode
 from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.tools.names import PREFIX
 from tests.declared.entries import CLIENT, EXCHANGE, HOST, URL, fault, faults, read
 
 
@@ -193,8 +194,19 @@ def test_hosts_are_judged_by_the_task() -> None:
 
 def test_no_tool_takes_the_name_of_a_built_in_one() -> None:
     assert set(TOOLS) <= check.BUILT_IN
+    assert "send_push_notification" in check.BUILT_IN
     for name in check.BUILT_IN:
         assert fault(name=name) == "tools.0.name is the name of a built-in tool"
+
+
+@pytest.mark.parametrize("name", [PREFIX, f"{PREFIX}look_up", f"{PREFIX}http_get", "Orchestrator__x", f"{PREFIX}{PREFIX}x"])
+def test_no_tool_has_the_prefix_of_the_platforms_own(name: str) -> None:
+    expected = "tools.0.name begins with orchestrator__, the prefix of the platform's own tools: give it another name"
+    assert fault(name=name) == expected
+
+
+def test_a_name_that_only_holds_the_prefix_is_accepted() -> None:
+    assert read(name=f"x{PREFIX}").name == "xorchestrator__"
 
 
 WORDS = st.sampled_from(

@@ -92,6 +92,7 @@ def test_without_a_task_no_task_takes_anything_away(task: tuple[str, ...] | None
     assert row.is_allowed is allowed
 
 
-def test_a_declared_tool_with_the_name_of_a_listed_one_has_no_row_of_its_own() -> None:
-    rows = compute_policy(ToolLimits(), listed=LISTED, implemented=(), declared=["get_user_profile", "memory_search"])
-    assert [row.tool for row in rows] == list(LISTED)
+def test_a_declared_tool_has_the_row_of_its_name_where_the_listed_one_cannot_be_called() -> None:
+    rows = compute_policy(ToolLimits(), listed=LISTED, implemented=["http_get"], declared=["memory_search", "http_get"])
+    allowed = {row.tool: row.is_allowed for row in rows}
+    assert allowed == {**dict.fromkeys(LISTED, False), "http_get": True, "memory_search": True}

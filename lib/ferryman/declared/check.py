@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ferryman.catalog.tools import TOOLS
+from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.declared import auth, headers, schemas, templates, urls
 from ferryman.declared.fields import find_json_problem, join_place, report
 from ferryman.declared.templates import SECRET_IN_CONDITION, STATE, Mode
@@ -18,13 +18,16 @@ from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, DeclaredTool
+from ferryman.domain.tools.names import PREFIX, has_prefix, strip_prefix
 
 DESCRIPTION_CHARACTERS_MAX = 4_000
 PARAMETERS_MAX = 100
 DEPTH_MAX = 64
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
-BUILT_IN = frozenset(TOOLS) | {tool.function for tool in TOOLS.values()}
-"""Names that the system uses itself."""
+BUILT_IN = frozenset(
+    {*TOOLS, *(tool.function for tool in TOOLS.values()), *(strip_prefix(name) for name in LISTED if has_prefix(name))}
+)
+"""Names that the system uses itself: of tools, of functions, and of the platform's own tools without their prefix."""
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _APPROVED_HOSTS_MAX = 20
@@ -99,6 +102,8 @@ def _list_texts(tool: DeclaredTool, where: str) -> list[templates.PlacedText]:
 def _find_text_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     if not NAME.fullmatch(tool.name):
         yield report("must be letters, digits, '_' and '-', begin with a letter or '_', at most 64", where, "name")
+    elif has_prefix(tool.name):
+        yield report(f"begins with {PREFIX}, the prefix of the platform's own tools: give it another name", where, "name")
     elif tool.name in BUILT_IN:
         yield report("is the name of a built-in tool", where, "name")
     for name in ("description", "summary"):

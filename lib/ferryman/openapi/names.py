@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ferryman.domain.tools.names import PREFIX, has_prefix
+
 CHARACTERS_MAX = 64
 _READ_MAX = 256
 _NOT_TOOL = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
@@ -19,8 +21,14 @@ Numbers = dict[str, int]
 
 
 def build_tool_name(operation_id: str, method: str, path: str) -> str:
-    """Return the name of an operation's tool: its operationId, or method and path in snake case (S3-51)."""
-    if name := _fit(_NOT_TOOL, operation_id):
+    """Return the name of an operation's tool: its operationId, or method and path in snake case (S3-51).
+
+    The prefix of the platform's own tools is left out (S4-95).
+    """
+    name = _fit(_NOT_TOOL, operation_id)
+    while has_prefix(name):
+        name = _fit(_NOT_TOOL, name[len(PREFIX) :])
+    if name:
         return name
     return _fit(_NOT_WORD, _WORD_BORDER.sub("_", f"{method}_{path[:_READ_MAX]}")).lower()
 

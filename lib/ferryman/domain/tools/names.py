@@ -27,6 +27,11 @@ def strip_prefix(name: str) -> str:
     return name.removeprefix(PREFIX)
 
 
+def has_prefix(name: str) -> bool:
+    """Tell whether `name` begins with the prefix, in whatever case: no declared tool may look like one of the platform's."""
+    return name[: len(PREFIX)].lower() == PREFIX
+
+
 def names_tool(names: Collection[str], tool: str) -> bool:
     """Tell whether `tool` is among `names`, each with or without the prefix."""
     stripped = strip_prefix(tool)

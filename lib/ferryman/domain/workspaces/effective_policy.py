@@ -98,15 +98,15 @@ def compute_policy(
     """Return the row of every tool that is `listed` in the catalog, then of every `declared` one of the task.
 
     `task` are the tools that a task enables; None judges what any task could use at most. `implemented` are those of the listed
-    tools that can be called.
+    tools that can be called: a declared tool has the row of its name where the listed one cannot, as it is what a call reaches.
     """
     lists = limits._strip()
-    for tool in listed:
+    shown = frozenset(declared).difference(implemented)
+    for tool in (tool for tool in listed if tool not in shown):
         taken_by = [PolicyLevel.TASK] if task is not None and not names_tool(task, tool) else []
         taken_by += _find_levels(lists, tool)
         taken_by += [] if tool in implemented else [PolicyLevel.CATALOG]
         yield PolicyRow(tool=tool, taken_by=tuple(taken_by))
-    stripped = {strip_prefix(tool) for tool in listed}
     for tool in declared:
-        if strip_prefix(tool) not in stripped:
+        if tool in shown:
             yield PolicyRow(tool=tool, taken_by=_find_levels(lists, tool))
