@@ -17,7 +17,7 @@ ABOUT: Mapping[str, Any] = {
     "workspace": "ws_1",
     "name": "Kitchen",
     "exported_at": "2026-11-23T09:00:00Z",
-    "counts": dict.fromkeys(KINDS, 0),
+    "counts": {**dict.fromkeys(KINDS, 0), "workspace": 1},
     "left_out": 0,
     "keys": {"1": "ab" * 32},
 }
@@ -29,7 +29,8 @@ def write_whole(tasks: int = 2) -> bytes:
     writer = ArchiveWriter()
     parts = [writer.add("workspace", lambda: [{"id": "ws_1", "name": "Kitchen"}])]
     parts.append(writer.add("tasks", lambda: [{"id": f"task_{number}", "name": "ü"} for number in range(tasks)]))
-    return b"".join([*parts, writer.end(ABOUT)])
+    counts = {**ABOUT["counts"], "tasks": tasks}
+    return b"".join([*parts, writer.end({**ABOUT, "counts": counts})])
 
 
 def unpack(archive: bytes) -> dict[str, bytes]:
@@ -142,6 +143,10 @@ FORGED: Mapping[str, tuple[bytes, str]] = {
     "another format": (_change_manifest(format=7), "has the format '7'"),
     "one more member": (_change_manifest(owner="ann"), "has other members than it must have"),
     "a forged workspace": (_change_manifest(workspace="../ws"), "workspace: is no id"),
+    "counts of others": (
+        _change_manifest(counts={**dict.fromkeys(KINDS, 0), "workspace": 1, "tasks": 7}),
+        "counts.tasks: is 7, and its files have 2 lines",
+    ),
     "counts below zero": (_change_manifest(counts=dict.fromkeys(KINDS, -1)), "counts: must be whole numbers by kind"),
     "a key that is none": (_change_manifest(keys={"1": "zz"}), "keys: must be public keys in hex"),
     "a manifest of text": (repack(_put(MANIFEST, b"hello")), f"{MANIFEST}: is no JSON"),

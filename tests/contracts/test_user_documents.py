@@ -66,6 +66,35 @@ async def test_the_documents_of_a_workspace_are_deleted_in_pieces_and_no_others(
     assert (await stores.user_documents.get(build_user_id(there), PATH))[0] == DEEP
 
 
+async def test_the_documents_of_a_workspace_are_listed_in_pages(stores: Stores) -> None:
+    await journaled(stores)
+    places = [place(workspace="w", user=f"person_{number}") for number in range(2)]
+    for seq, here in enumerate(places):
+        await settle(stores, await claim(stores, seq), UserChanges({}, {PATH: DEEP, OTHER: {"of": seq}}), here)
+    first = await stores.user_documents.list("w", "user_memory", most=3)
+    second = await stores.user_documents.list("w", "user_memory", after=first.end, most=3)
+    assert (len(first.items), len(second.items), second.end) == (3, 1, "")
+    listed = [*first.items, *second.items]
+    assert [(item.user, item.path) for item in listed] == sorted(
+        (build_user_id(here), path) for here in places for path in (PATH, OTHER)
+    )
+    last = {item.path: item.content for item in listed if item.user == build_user_id(places[1])}
+    assert last == {PATH: DEEP, OTHER: {"of": 1}}
+
+
+async def test_the_documents_of_another_workspace_are_not_listed(stores: Stores) -> None:
+    await journaled(stores)
+    await settle(stores, await claim(stores, 0), UserChanges({}, {PATH: DEEP}), place(workspace="w", user="person_1"))
+    await settle(stores, await claim(stores, 1), UserChanges({}, {PATH: {}}), place(workspace="v", user="person_1"))
+    page = await stores.user_documents.list("w", "user_memory", most=1)
+    assert ([item.content for item in page.items], page.end) == ([DEEP], "")
+
+
+async def test_a_workspace_without_documents_lists_none(stores: Stores) -> None:
+    page = await stores.user_documents.list("w", "user_memory", most=2)
+    assert (page.items, page.end) == ((), "")
+
+
 async def test_the_documents_of_a_user_are_deleted_and_no_others(stores: Stores) -> None:
     await journaled(stores)
     other = place(user="person_1")

@@ -44,6 +44,7 @@ from ferryman.inmemory.people import MemoryApiKeys, MemoryAuditEntries, MemoryIn
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
+from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.serving import api, keys
 from ferryman.vault import seal, sign
@@ -137,6 +138,7 @@ class Stage:
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             connector=self.connector,
+            user_documents=MemoryUserDocuments(self.memory),
             archives=MemoryArchives(self.memory),
             clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ferryman.ports.queue import Queue
     from ferryman.ports.schedules import Schedules, Timers
     from ferryman.ports.tasks import Tasks
+    from ferryman.ports.user_documents import UserDocuments
     from ferryman.ports.workspaces import Agents, Workspaces
 
 IMPORTS_AT_ONCE = 2
@@ -71,6 +72,7 @@ class ApiDependencies:
     members: Members
     invitations: Invitations
     audit: AuditEntries
+    user_documents: UserDocuments
     tasks: Tasks
     credentials: Credentials
     archives: Archives
@@ -158,6 +160,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.gcp.user_documents import FirestoreUserDocuments
     from ferryman.gcp.workspaces import FirestoreWorkspaces
     from ferryman.telemetry.traces import OtelTracer
     from ferryman.vault import seal, sign
@@ -179,6 +182,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         members=FirestoreMembers(firestore),
         invitations=FirestoreInvitations(firestore),
         audit=FirestoreAuditEntries(firestore),
+        user_documents=FirestoreUserDocuments(firestore),
         tasks=FirestoreTasks(firestore),
         credentials=FirestoreCredentials(firestore),
         archives=FirestoreArchives(firestore),

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 FORMER = ".former"
 """How the name of a document with former values of a credential ends."""
+USERS = "concierge"
+"""The collection of users, below each of whom are the collections of what is kept for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +106,11 @@ class Places:
         return self.client.document("keyed_requests", request)
 
     def locate_user(self, user: str) -> AsyncDocumentReference:
-        return self.client.document("concierge", user)
+        return self.client.document(USERS, user)
 
     def locate_user_document(self, user: str, path: str) -> AsyncDocumentReference:
         # the path is COLLECTION/NAME, as `user_changes` checks it
-        return self.client.document("concierge", user, *path.split("/"))
+        return self.client.document(USERS, user, *path.split("/"))
 
     def locate_token(self, key: str) -> AsyncDocumentReference:
         return self.client.document("tokens", key)

@@ -34,6 +34,11 @@ def build_user_id(context: ExecutionContext) -> str:
     The same person has another one in another workspace, and so nothing of what is kept there. An owner in the default
     workspace has the one that every owner had before there were workspaces: what was kept for them stays theirs.
     """
-    if (context.user, context.workspace) == (context.owner, derive_default_workspace(context.owner)):
-        return str(uuid5(NAMESPACE_URL, context.owner))
-    return str(uuid5(NAMESPACE_URL, f"{context.workspace}\0{context.user}"))
+    return derive_user_id(context.user, owner=context.owner, workspace=context.workspace)
+
+
+def derive_user_id(user: str, *, owner: str, workspace: str) -> str:
+    """Return `build_user_id` of a person, or of the owner, in a workspace of `owner`."""
+    if (user, workspace) == (owner, derive_default_workspace(owner)):
+        return str(uuid5(NAMESPACE_URL, owner))
+    return str(uuid5(NAMESPACE_URL, f"{workspace}\0{user}"))

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from ferryman.domain.owners.user_changes import Document
+from ferryman.domain.owners.user_document import UserDocumentPage
 
 
 class UserDocuments(Protocol):
@@ -13,6 +14,10 @@ class UserDocuments(Protocol):
 
     async def get(self, user: str, path: str) -> tuple[Document | None, str]:
         """Return the document of `user` at this path with its version, or None and "". Raise `UnavailableError`."""
+        ...
+
+    async def list(self, workspace: str, collection: str, *, after: str = "", most: int) -> UserDocumentPage:
+        """Return at most `most` documents of the users of `workspace` in this collection. Raise `UnavailableError`."""
         ...
 
     async def delete(self, workspace: str, *, collections: Collection[str], most: int) -> int:

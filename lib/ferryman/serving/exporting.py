@@ -18,16 +18,18 @@ from ferryman.domain.archives import content
 from ferryman.domain.archives.content import ExecutionParts
 from ferryman.domain.archives.manifest import KINDS
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.page import Position
 from ferryman.domain.records.document import write_time
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.workspace import Workspace
+from ferryman.ports.local_functions import derive_user_id
+from ferryman.serving.export_pages import iterate_documents, iterate_pages
 
 PAGE = 50
 """Tasks, executions or calls that are read at once: with a result of 50,000 characters each, calls are some megabytes."""
 
 TOOLS_PAGE = 200
 RECEIPTS_PAGE = 500
+PLACED_PAGE = 200
 
 
 class WorkspaceExport:
@@ -54,6 +56,8 @@ class WorkspaceExport:
         for name in tasks:
             async for written in self._stream_tools(name):
                 yield written
+        async for written in self._stream_people():
+            yield written
         async for execution in self._iterate_executions():
             async for written in self._stream_execution(execution):
                 yield written
@@ -74,16 +78,12 @@ class WorkspaceExport:
         return await asyncio.to_thread(self._writer.add, kind, build, *arguments)
 
     async def _iterate_tasks(self) -> AsyncIterator[Task]:
-        after: Position | None = None
-        while True:
-            page = await self._deps.tasks.list(self._workspace.id, after=after, most=PAGE)
+        tasks, name = self._deps.tasks, self._workspace.id
+        async for page in iterate_pages(lambda after: tasks.list(name, after=after, most=PAGE)):
             for summary in page:
-                task = await self._deps.tasks.get(summary.id)
+                task = await tasks.get(summary.id)
                 if task is not None:  # it was not deleted meanwhile
                     yield task
-            after = page.end
-            if after is None:
-                return
 
     async def _stream_tools(self, task: str) -> AsyncIterator[bytes]:
         after = None
@@ -94,18 +94,28 @@ class WorkspaceExport:
                 return
             after = (tools[-1].cluster, tools[-1].name)
 
+    async def _stream_people(self) -> AsyncIterator[bytes]:
+        """Yield the members, who changed what, the alerts, and what is kept for users."""
+        deps, owner, workspace = self._deps, self._workspace.owner, self._workspace.id
+        members = await deps.members.list(owner, workspace)
+        yield await self._add("members", content.write_members, members, count=len(members))
+        async for entries in iterate_pages(lambda after: deps.audit.list(owner, workspace, after=after, most=PLACED_PAGE)):
+            yield await self._add("audit", content.write_placed, entries, count=len(entries))
+        async for alerts in iterate_pages(lambda after: deps.alerts.list(owner, workspace, after=after, most=PLACED_PAGE)):
+            yield await self._add("alerts", content.write_placed, alerts, count=len(alerts))
+        persons = [(membership.person, membership.person) for membership, _ in members]
+        people = {derive_user_id(user, owner=owner, workspace=workspace): name for user, name in [(owner, ""), *persons]}
+        async for stored in iterate_documents(deps.user_documents, workspace, most=PAGE):
+            yield await self._add("documents", content.write_documents, stored, people, count=len(stored))
+
     async def _iterate_executions(self) -> AsyncIterator[Execution]:
-        after: Position | None = None
-        while True:
-            page = await self._deps.executions.list(self._workspace.id, after=after, most=PAGE)
+        store, name = self._deps.executions, self._workspace.id
+        async for page in iterate_pages(lambda after: store.list(name, after=after, most=PAGE)):
             for summary in page:
-                execution = await self._deps.executions.get(summary.id) if summary.status.terminal else None
+                execution = await store.get(summary.id) if summary.status.terminal else None
                 if execution is not None:
                     yield execution
                 self._left_out += not summary.status.terminal
-            after = page.end
-            if after is None:
-                return
 
     async def _stream_execution(self, execution: Execution) -> AsyncIterator[bytes]:
         store, name = self._deps.executions, execution.id

@@ -10,9 +10,12 @@ from typing import IO
 
 from ferryman import verify_receipts as verifier
 from ferryman.archives.reading import iterate_files, read_archive
-from ferryman.domain.archives.lines import read_lines
+from ferryman.domain.archives.lines import ArchiveError, read_lines
+from ferryman.domain.archives.manifest import MANIFEST
 from ferryman.serving.archived import ArchivedExecution, Placed, iterate_executions
+from ferryman.serving.archived_people import SHAPES, read_people_line
 
+EXECUTIONS = "executions"
 _KEY = re.compile(f"{verifier.VERSION}:{verifier.HEX}", re.ASCII)
 
 
@@ -38,19 +41,28 @@ def verify_archive(
 ) -> Iterator[Verdict]:
     """Yield what is found out of each execution in the archive. `pinned` keys replace those of the archive.
 
-    Raise `ArchiveError` where it is not whole, before anything is yielded, or where its lines are not those of executions.
+    Raise `ArchiveError` where it is not whole, before anything is yielded, or where its lines are not what they must be.
     """
     with path.open("rb") as file:
         manifest = read_archive(file, count=count)
+    executions = 0
     with path.open("rb") as file:
         for _, execution in iterate_executions(_iterate_lines(file)):
+            executions += 1
             yield _verify(execution, pinned, manifest.keys)
+    if executions != manifest.counts[EXECUTIONS]:
+        raise ArchiveError(MANIFEST, f"counts.executions: is {manifest.counts[EXECUTIONS]}, and there are {executions}")
 
 
 def _iterate_lines(file: IO[bytes]) -> Iterator[Placed]:
+    """Yield the lines of executions; read those about people, too, and raise `ArchiveError` where one is wrong."""
     for name, data in iterate_files(file):
-        if name.startswith("executions-"):
+        kind = name.partition("-")[0]
+        if kind == EXECUTIONS:
             yield from read_lines(name, data)
+        elif kind in SHAPES:
+            for place, line in read_lines(name, data):
+                read_people_line(place, kind, line)
 
 
 def _verify(execution: ArchivedExecution, pinned: Mapping[str, str], keys: Mapping[str, str]) -> Verdict:

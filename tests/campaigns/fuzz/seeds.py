@@ -40,11 +40,17 @@ EXECUTION = [
     b'{"kind":"receipt","value":{"kind":"opened"}}',
 ]
 
+PEOPLE = [
+    b'{"approves":false,"created_at":"2026-01-01T00:00:00Z","max_credits_month":null,"name":"Bea","person":"p",'
+    b'"rights":["read"],"role":"viewer"}',
+    b'{"content":{"a":[1]},"path":"user_memory/taste","person":"","user":"u"}',
+]
+
 SEEDS: dict[str, list[bytes]] = {
     "url": _texts(GRAMMAR, ALLOWED),
     "scanner": [write(VALUES["prefixed"]).encode("utf-8", "surrogatepass") for write in NOTATIONS.values()],
     "framer": [b"text/plain; charset=utf-8\n" + item for item in _texts(FRAMES, TURNS, TOKENS)],
     "reader": [bytes([step]) + answer for answer in ANSWERS for step in (0, 255)],
-    "archive": [WHOLE, *EXECUTION, *(forged[:4_000] for forged, _ in (*FORGED.values(), *LINES.values()))],
+    "archive": [WHOLE, *EXECUTION, *PEOPLE, *(forged[:4_000] for forged, _ in (*FORGED.values(), *LINES.values()))],
     "gate": [json.dumps(arguments).encode() + b"\r\n--answer--\r\n" + entry for arguments in ARGUMENTS for entry in ANSWERS],
 }

@@ -6,12 +6,14 @@ import asyncio
 import gzip
 import html
 import io
+import itertools
 import json
 import re
 import ssl
 import tarfile
 import unicodedata
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
 from typing import Any
@@ -32,7 +34,8 @@ from ferryman.egress.sanitize import render_response
 from ferryman.egress.send import Sending, send
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
-from ferryman.serving.archived import iterate_executions
+from ferryman.serving.archived import Placed, iterate_executions
+from ferryman.serving.archived_people import SHAPES, read_people_line
 from ferryman.tools.http import PARSERS
 from tests.campaigns.fuzz.wire import Plug, Wire
 from tests.egress.plants import VALUES, credential, policy
@@ -152,10 +155,18 @@ def archive(data: bytes) -> None:
             read_archive(io.BytesIO(forged))
             for entry, content in iterate_files(io.BytesIO(forged)):
                 if entry == EXECUTIONS:
+                    _read_people(list(read_lines(entry, content)))
                     list(iterate_executions(read_lines(entry, content)))
         except ArchiveError as refused:
             refusal = refused
         assert refusal is None or (refusal.entry and len(str(refusal)) < 1_000)
+
+
+def _read_people(lines: list[Placed]) -> None:
+    """Read lines as those of each kind about people: each is read or refused."""
+    for (place, line), kind in itertools.product(lines[:3], SHAPES):
+        with suppress(ArchiveError):
+            read_people_line(place, kind, line)
 
 
 def _pack(lines: bytes) -> bytes:
@@ -165,7 +176,7 @@ def _pack(lines: bytes) -> bytes:
         workspace="ws_1",
         name="w",
         exported_at="2026-11-23T09:00:00Z",
-        counts=dict.fromkeys(KINDS, 0),
+        counts={**dict.fromkeys(KINDS, 0), "workspace": 1},
         left_out=0,
         keys={},
         files=tuple(measure_file(name, content) for name, content in contents.items()),

@@ -208,6 +208,8 @@ async def overdue(clients: GoogleClients) -> None:
 
 
 async def documents_of_users(clients: GoogleClients) -> None:
+    for after in ("", "concierge/u/user_memory/taste"):
+        await FirestoreUserDocuments(clients).list("w", "user_memory", after=after, most=1)
     await FirestoreUserDocuments(clients).delete("w", collections=["user_memory"], most=1)
 
 
@@ -329,6 +331,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreSchedules.overdue": (overdue,),
     "FirestoreSealedInventory.list_tokens": (sealed_tokens,),
     "FirestoreUserDocuments.delete": (documents_of_users,),
+    "FirestoreUserDocuments.list": (documents_of_users,),
     "FirestoreTokens.list": (tokens_of_a_task,),
     "FirestoreTokens.list_for_task": (tokens_to_reseal,),
     "FirestoreTokens._read_slots": (tokens_of_a_task,),

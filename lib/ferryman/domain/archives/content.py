@@ -1,24 +1,30 @@
 """Content of an archive: what of a workspace is written, line by line, and what is not.
 
-Not in it: values of credentials, in any form; digests of API keys; invitations; where alerts are sent, and with which secret;
-balances. The owner's id is in records alone, whose receipts cover it.
+Not in it: values of credentials, in any form; API keys and their digests; invitations; where alerts are sent, and with which
+secret; balances. The owner's id is in records alone, whose receipts cover it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ferryman.domain.archives.lines import is_readable
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credentials.credential import Label
+from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.ledger import LedgerEntry, sort_entries
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.owners.user_document import UserDocument
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import document
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.audit import AuditEntry
+from ferryman.domain.workspaces.member import Membership
+from ferryman.domain.workspaces.person import Person
 from ferryman.domain.workspaces.workspace import Workspace
 
 Line = dict[str, Any]
@@ -30,7 +36,7 @@ PARTS = ("opening", "policy", "steps", "calls", "ledger", "receipts")
 """The parts of an execution in the order of their lines, between that of its own and its last."""
 
 _NOT_OF_WORKSPACE = ("owner", "state", "alert_url", "alert_secret")
-_NOT_OF_AGENT = ("owner", "workspace")
+_PLACE = ("owner", "workspace")
 _NOT_OF_TASK = ("owner", "workspace", "schedule_generation", "next_fire_at", "paused")
 
 
@@ -53,7 +59,7 @@ def write_workspace(workspace: Workspace) -> Iterator[Line]:
 def write_agents(agents: Iterable[Agent]) -> Iterator[Line]:
     """Yield the lines of agents."""
     for agent in agents:
-        yield {**_leave_out(document.serialize(agent), _NOT_OF_AGENT), "is_default": agent.is_default}
+        yield {**_leave_out(document.serialize(agent), _PLACE), "is_default": agent.is_default}
 
 
 def write_task(task: Task, credentials: Iterable[Label]) -> Iterator[Line]:
@@ -67,6 +73,30 @@ def write_tools(task: str, tools: Iterable[DeclaredTool]) -> Iterator[Line]:
     """Yield the lines of the tools that a task declares."""
     for tool in tools:
         yield {"task": task, "tool": document.serialize(tool)}
+
+
+def write_members(members: Iterable[tuple[Membership, Person | None]]) -> Iterator[Line]:
+    """Yield the lines of members, with the rights that role and membership give each; a key is in none."""
+    for membership, person in members:
+        line = {**_leave_out(document.serialize(membership), _PLACE), "name": "" if person is None else person.name}
+        yield {**line, "rights": sorted(right.value for right in membership.rights)}
+
+
+def write_placed(values: Iterable[AuditEntry | Alert]) -> Iterator[Line]:
+    """Yield the lines of audit entries, or of alerts."""
+    for value in values:
+        yield _leave_out(document.serialize(value), _PLACE)
+
+
+def write_documents(stored: Iterable[UserDocument], people: Mapping[str, str]) -> Iterator[Line]:
+    """Yield the lines of what is kept for users.
+
+    `people` are the ids of persons by that of the user, "" for the owner's; a user whom nobody in it is has left, and null.
+    Content that no line can have, which no tool wrote, is null.
+    """
+    for item in stored:
+        line = {"user": item.user, "person": people.get(item.user), "path": item.path, "content": item.content}
+        yield line if is_readable(line) else {**line, "content": None}
 
 
 def write_execution(execution: Execution) -> Iterator[Line]:

@@ -37,6 +37,14 @@ def write_line(value: dict[str, Any]) -> bytes:
     return line
 
 
+def is_readable(value: dict[str, Any]) -> bool:
+    """Tell whether `read_lines` reads the line of `value`: it has no half character, is not too deep, long, or no JSON."""
+    try:
+        return _read_object("", write_line(value)) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
 def split_lines(name: str, data: bytes) -> list[bytes]:
     """Return the lines of the file `name`, each with its end. Raise `ArchiveError` where it does not consist of lines."""
     if len(data) > FILE_BYTES_MAX:

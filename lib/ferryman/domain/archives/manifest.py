@@ -17,13 +17,16 @@ FILES_MAX = 100_000
 COUNT_MAX = 10**15
 """Above every number of bytes, lines and things that a manifest can name."""
 
-KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "executions")
+KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "executions")
 """The kinds of files, in their order: what refers to something comes after it."""
 
 _NAME = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{6}})\.jsonl", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VERSION = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
+_LINE_EACH = tuple(kind for kind in KINDS if kind != "executions")
+"""The kinds of which each thing is one line."""
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 _NAME_CHARACTERS_MAX = 100
 
@@ -119,6 +122,9 @@ def parse_manifest(value: Any) -> Manifest:
     for _ in check_names(file.name for file in parsed):
         pass
     _need(bool(parsed) and parsed[0].kind == KINDS[0] and parsed[0].lines == 1, "files: must begin with the workspace's")
+    for kind in _LINE_EACH:
+        lines = sum(file.lines for file in parsed if file.kind == kind)
+        _need(counts[kind] == lines, f"counts.{kind}: is {counts[kind]}, and its files have {lines} lines")
     members = {field.name: value[field.name] for field in fields(Manifest)}
     return Manifest(**{**members, "files": parsed})
 

@@ -45,9 +45,14 @@ class UserChanges:
             raise UserChangesError(f"a call writes at most {CHANGES_BYTES_MAX} bytes as JSON, not {sum(sizes)}")
 
 
+def is_path(path: str) -> bool:
+    """Tell whether a text is the path of a user's document: none leads out of the user's own."""
+    return _PATH.fullmatch(path) is not None
+
+
 def check_path(path: str) -> str:
-    """Return a path of a user's document. Raise `UserChangesError` for any other text: none leads out of the user's own."""
-    if not _PATH.fullmatch(path):
+    """Return a path of a user's document. Raise `UserChangesError` for any other text."""
+    if not is_path(path):
         raise UserChangesError("a path is COLLECTION/NAME: a-z and _, then at most 100 letters, digits, _ and -")
     return path
 

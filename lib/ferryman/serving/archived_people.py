@@ -1,0 +1,117 @@
+"""Archived people: an archive's lines about members, changes, alerts and what is kept for users, read without trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from ferryman.domain.archives.lines import ArchiveError
+from ferryman.domain.credits.alert import AlertState
+from ferryman.domain.owners.cap import CapKind
+from ferryman.domain.owners.user_changes import is_path
+from ferryman.domain.workspaces.audit import TARGET_CHARACTERS_MAX, TARGETS_MAX
+from ferryman.domain.workspaces.member import Right, Role, list_rights
+from ferryman.domain.workspaces.person import PERSON_NAME_CHARACTERS_MAX
+from ferryman.serving.api.shapes.shape import Credits, ResponseShape
+
+ID_CHARACTERS_MAX = 100
+
+Id = Annotated[str, Field(max_length=ID_CHARACTERS_MAX)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class ArchivedMember(ResponseShape):
+    """A member, with the name, "" where it was not known, and the rights that role and membership give."""
+
+    person: Annotated[Id, Field(min_length=1)]
+    name: Annotated[str, Field(max_length=PERSON_NAME_CHARACTERS_MAX)]
+    role: Role
+    approves: bool
+    rights: tuple[Right, ...]
+    max_credits_month: Credits | None
+    created_at: AwareDatetime
+
+    def find_fault(self) -> str | None:
+        """Return what is wrong of the line as a whole."""
+        known = sorted(list_rights(self.role, self.approves))
+        return None if list(self.rights) == known else "rights: must be those of the role, and approve where given"
+
+
+class ArchivedAuditEntry(ResponseShape):
+    """A change: `person` and `key` are ids, "" for the owner and for the owner's own key."""
+
+    id: Annotated[Id, Field(min_length=1)]
+    person: Id
+    key: Id
+    action: Id
+    targets: Annotated[tuple[Annotated[str, Field(max_length=TARGET_CHARACTERS_MAX)], ...], Field(max_length=TARGETS_MAX)]
+    done: bool
+    created_at: AwareDatetime
+
+    def find_fault(self) -> str | None:
+        """Return what is wrong of the line as a whole: nothing."""
+        return None
+
+
+class ArchivedAlert(ResponseShape):
+    """An alert of a budget."""
+
+    id: Annotated[Id, Field(min_length=1)]
+    kind: CapKind
+    subject: str
+    limit: Credits
+    percent: Count
+    credits_used: Credits
+    credits_reserved: Credits
+    month: str
+    is_refused: bool
+    execution: Id
+    created_at: AwareDatetime
+    state: AlertState
+    attempts: Count
+    status: int | None
+    reason: str
+    settled_at: AwareDatetime | None
+
+    def find_fault(self) -> str | None:
+        """Return what is wrong of the line as a whole: nothing."""
+        return None
+
+
+class ArchivedDocument(ResponseShape):
+    """A document of a user; `person` is "" for the owner and null for who has left, `content` null where it was unreadable."""
+
+    user: Annotated[Id, Field(min_length=1)]
+    person: Id | None
+    path: str
+    content: dict[str, Any] | None
+
+    def find_fault(self) -> str | None:
+        """Return what is wrong of the line as a whole."""
+        return None if is_path(self.path) else "path: must be COLLECTION/NAME"
+
+
+ArchivedLine = ArchivedMember | ArchivedAuditEntry | ArchivedAlert | ArchivedDocument
+SHAPES: Mapping[str, type[ArchivedLine]] = {
+    "members": ArchivedMember,
+    "audit": ArchivedAuditEntry,
+    "alerts": ArchivedAlert,
+    "documents": ArchivedDocument,
+}
+"""What a line is, by the kind of its file."""
+
+
+def read_people_line(place: str, kind: str, line: Mapping[str, Any]) -> ArchivedLine:
+    """Return a line of a file of one of the kinds in `SHAPES`. Raise `ArchiveError` with the first problem."""
+    try:
+        read = SHAPES[kind].model_validate(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ArchiveError(place, f"{'.'.join(map(str, first['loc']))[:80]}: {first['msg'][:200]}") from None
+    if fault := read.find_fault():
+        raise ArchiveError(place, fault)
+    if read.model_dump(mode="json") != line:
+        raise ArchiveError(place, f"is no line of {kind} as this version writes it: a member is too much, or written otherwise")
+    return read
