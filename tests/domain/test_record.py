@@ -82,14 +82,16 @@ RECORDED = {
     "output": "Done.",
     "error": None,
 }
-PLACED = replace(EXECUTION, workspace="ws_1", agent="agent_1", person="person_1", cancelled_by="owner")
+PLACED = replace(
+    EXECUTION, workspace="ws_1", agent="agent_1", person="person_1", cancelled_by="owner", taken_over_by="person_2"
+)
 PLACE = {"workspace_id": "ws_1", "agent_id": "agent_1", "person_id": "person_1", "cancelled_by": "owner"}
 
 
 def test_an_execution_is_written_with_the_names_of_the_api() -> None:
     place = {"workspace_id": EXECUTION.workspace, "agent_id": EXECUTION.agent, "person_id": None, "cancelled_by": None}
-    assert document.serialize_execution(EXECUTION) == {**RECORDED, **place}
-    assert document.serialize_execution(PLACED) == {**RECORDED, **PLACE}
+    assert document.serialize_execution(EXECUTION) == {**RECORDED, **place, "taken_over_by": None}
+    assert document.serialize_execution(PLACED) == {**RECORDED, **PLACE, "taken_over_by": "person_2"}
 
 
 def test_a_record_tells_where_an_execution_acts_unless_that_is_where_all_did_before_there_were_workspaces() -> None:

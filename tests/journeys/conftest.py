@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import signal
@@ -123,17 +124,18 @@ async def clients(stack: Mapping[str, Any]) -> AsyncIterator[GoogleClients]:
     await connected.close()
 
 
+async def create_owner(clients: GoogleClients, plan: str) -> str:
+    """Return the own API key of a new owner on a plan."""
+    key, owner, now = keys.generate_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
+    await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
+    await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
+    return key
+
+
 @pytest.fixture
 def new_key(clients: GoogleClients) -> NewKey:
     """The own API key of a new owner on a plan."""
-
-    async def new(plan: str) -> str:
-        key, owner, now = keys.generate_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
-        await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
-        await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
-        return key
-
-    return new
+    return functools.partial(create_owner, clients)
 
 
 @pytest.fixture

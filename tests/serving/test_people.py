@@ -179,6 +179,12 @@ async def test_their_executions_end_or_are_taken_over_by_a_job(
     assert (await client.get(answer.headers["location"])).status_code == 200
 
 
+async def test_the_owners_own_key_takes_over_for_the_owner(client: httpx.AsyncClient, stage: Stage) -> None:
+    person, _ = await let_in(client)
+    answer = await client.delete(f"/v1/members/{person}?executions=take_over")
+    assert stage.memory.jobs[answer.headers["location"].rpartition("/")[2]].successor == "owner"
+
+
 async def test_everybody_may_leave_but_the_last_admin(client: httpx.AsyncClient, stage: Stage) -> None:
     person, headers = await let_in(client, role="admin")
     answer = await client.delete(f"/v1/members/{person}", headers=headers)

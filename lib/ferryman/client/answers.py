@@ -192,7 +192,9 @@ class DeletionReceiptJson(TypedDict):
 
 
 class ExecutionJson(TypedDict):
-    """An execution's record; `tool_calls` holds at most 50 rows."""
+    """An execution's record; `tool_calls` holds at most 50 rows. `taken_over_by` is the person who answers for it since the
+    one who started it was removed from the workspace, or `owner`.
+    """
 
     execution_id: str
     task_id: str
@@ -219,6 +221,7 @@ class ExecutionJson(TypedDict):
     input: str | None
     tool_calls: list[ResultRowJson]
     output: str | None
+    taken_over_by: str | None
 
 
 class FlowLabelJson(TypedDict):

@@ -39,7 +39,7 @@ def build_record(response: shapes.RecordResponse) -> Record:
     )
 
 
-def build_execution(response: executions.ExecutionResponse, *, owner: str, policy: ExecutionPolicy | None) -> Execution:
+def build_execution(response: executions.DetailedExecution, *, owner: str, policy: ExecutionPolicy | None) -> Execution:
     """Return the execution that is told."""
     return _same(
         Execution,

@@ -129,7 +129,8 @@ class Execution(ExecutionSummary):
     `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `schedule_generation` is set where a
     schedule started it. `coverage` is sealed to the key holders: which characters of which secrets its calls have sent so far.
     `retention_days` is how many days its workspace keeps it after its end, as it was when the execution was created; None: as
-    many as the deployment. `taken_over_by` is who answers for it since the person who started it left the workspace.
+    many as the deployment. `taken_over_by` is who answers for it since the person who started it left the workspace, `OWNER`
+    for the owner's own key.
     """
 
     input: str | None = field(default=None, repr=False)

@@ -30,7 +30,7 @@ _SUMMARY = (
     *("status", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
     *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "error"),
 )
-_PLACE = ("workspace_id", "agent_id", "person_id", "cancelled_by")
+_PLACE = ("workspace_id", "agent_id", "person_id", "cancelled_by", "taken_over_by")
 _PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
@@ -57,7 +57,8 @@ def serialize_record(record: Record) -> Document:
 def serialize_execution(execution: Execution) -> Document:
     """Return the execution as GET /v1/executions/{id} returns it."""
     rows = [serialize_row(row) for row in execution.tool_calls]
-    return {**serialize_summary(execution), "tool_calls": rows, **_select(execution, ("input", "output"))}
+    later = {"taken_over_by": execution.taken_over_by or None, "tool_calls": rows}
+    return {**serialize_summary(execution), **later, **_select(execution, ("input", "output"))}
 
 
 def serialize_recorded(execution: Execution) -> Document:

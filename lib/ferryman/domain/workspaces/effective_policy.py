@@ -101,12 +101,12 @@ def compute_policy(
     tools that can be called: a declared tool has the row of its name where the listed one cannot, as it is what a call reaches.
     """
     lists = limits._strip()
-    shown = frozenset(declared).difference(implemented)
-    for tool in (tool for tool in listed if tool not in shown):
+    reached = frozenset(declared).difference(implemented)
+    for tool in (tool for tool in listed if tool not in reached):
         taken_by = [PolicyLevel.TASK] if task is not None and not names_tool(task, tool) else []
         taken_by += _find_levels(lists, tool)
         taken_by += [] if tool in implemented else [PolicyLevel.CATALOG]
         yield PolicyRow(tool=tool, taken_by=tuple(taken_by))
     for tool in declared:
-        if tool in shown:
+        if tool in reached:
             yield PolicyRow(tool=tool, taken_by=_find_levels(lists, tool))

@@ -98,7 +98,7 @@ _PART = {
     **{"sha256": None, "file": None, "label": {**_LABEL, "integrity": "untrusted", "sources": [_SOURCE]}},
 }
 _RESULT = {**_ROW, "parts": [_PART]}
-_RECORD = {**_ENDED, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_ROW]}
+_RECORD = {**_ENDED, "taken_over_by": None, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_ROW]}
 _CALL = {
     **{"seq": 0, "parent": None, "iteration": 1, "id": "toolu_01", "tool": "api_call", "state": "settled", "attempt": 1},
     **{"called_as": None, "in_doubt": False},
@@ -202,7 +202,7 @@ def build_answers() -> Mapping[str, BaseModel]:
     """Return an answer of each operation that answers JSON, by its operationId."""
     stored = task.TaskResponse.model_validate({**_LISTED_TASK, **_PROMPTS})
     ended = execution.ExecutionResponse.model_validate(_RECORD)
-    queued = execution.ExecutionResponse.model_validate({**_QUEUED, "input": None, "output": None, "tool_calls": []})
+    queued = execution.ExecutionResponse.model_validate({**_RECORD, **_QUEUED, "input": None, "output": None, "tool_calls": []})
     executions = {"executions": [_ENDED], "next": CURSOR}
     sealed = credential.CredentialResponse.model_validate(_CREDENTIAL)
     tool = custom.CustomTool.model_validate(_TOOL)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.member import Membership, Right
@@ -92,7 +93,7 @@ async def delete_member(
         kind=JobKind.END_EXECUTIONS if executions is Leaving.END else JobKind.TAKE_OVER_EXECUTIONS,
         subject=person_id,
         person=caller.person,
-        successor="" if executions is Leaving.END else caller.person,
+        successor="" if executions is Leaving.END else caller.person or OWNER,
         created_at=deps.clock.now(),
     )
     await starting.prepare_delivery(deps.job_queue, job)

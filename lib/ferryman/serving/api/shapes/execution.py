@@ -67,12 +67,19 @@ class ListedExecution(ResponseShape):
     )
 
 
-class ExecutionResponse(ListedExecution):
-    """An execution's record; `tool_calls` holds at most 50 rows."""
+class DetailedExecution(ListedExecution):
+    """An execution with its input, its output and its calls; `tool_calls` holds at most 50 rows."""
 
     input: str | None
     tool_calls: tuple[call.ResultRow, ...]
     output: str | None
+
+
+class ExecutionResponse(DetailedExecution):
+    """An execution's record; `tool_calls` holds at most 50 rows. `taken_over_by` is the person who answers for it since the one
+    who started it was removed from the workspace, or `owner`."""
+
+    taken_over_by: str | None
 
 
 class ExecutionList(ListPage):

@@ -133,7 +133,7 @@ class EntryResponse(ResponseShape):
     postings: tuple[PostingResponse, ...]
 
 
-class RecordedExecution(execution.ExecutionResponse):
+class RecordedExecution(execution.DetailedExecution):
     """The execution as receipts cover it: what it has where it names none of its place is left out."""
 
     workspace_id: str = ""
