@@ -16,8 +16,10 @@ from tests.campaigns.crash.harness import Harness, forkserver, start_harness
 from tests.campaigns.crash.invariants import Record, find_broken
 from tests.campaigns.crash.jobs import JobRun
 from tests.campaigns.crash.jobs import find_broken as find_broken_job
+from tests.campaigns.crash.people import PeopleRun
 from tests.campaigns.crash.points import Point, targets
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
+from tests.campaigns.crash.stories import STORIES
 from tests.contracts.conftest import on_google_cloud
 
 AT_ONCE = 4
@@ -82,6 +84,26 @@ async def run_jobs(*, step: int, score: Score) -> None:
         print(f"{kind:>20}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
 
 
+async def run_people(*, step: int, score: Score) -> None:
+    """Run each story of people on the Firestore protocol to its end, and then killed, and with an answer lost, at its points."""
+    begun = time.monotonic()
+    for story in STORIES:
+        async with on_google_cloud() as stores:
+            whole = PeopleRun(stores=stores, story=story)
+            score.findings += [f"{story} (uninterrupted): {item}" for item in await whole.perform()]
+        chosen = [(point, lost) for point in whole.passed for lost in (False, True)][::step]
+        for point, lost in chosen:
+            async with on_google_cloud() as stores:
+                people_run = PeopleRun(stores=stores, story=story, target=point, lost=lost)
+                broken = await people_run.perform()
+            score.points += 1
+            if not people_run.hit:
+                broken.append("lost: the point was not reached")
+            score.findings += [f"{story}, {point} ({'answer lost' if lost else 'killed'}): {item}" for item in broken]
+        seconds = time.monotonic() - begun
+        print(f"{story:>27}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
+
+
 async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with_jobs: bool) -> int:
     score = Score()
     context = forkserver()
@@ -89,13 +111,14 @@ async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with
         await run(place, scenarios, step=step, score=score)
     if with_jobs:
         await run_jobs(step=step, score=score)
+        await run_people(step=step, score=score)
     for entry in score.findings:
         print(entry)
     rules = Counter(item.partition(": ")[2].partition(":")[0] for item in score.findings)
     if rules:
         print(", ".join(f"{count} {rule}" for rule, count in sorted(rules.items())))
     lost, doubled = (
-        score.count("lost", "audit", "receipts", "left", "touched"),
+        score.count("lost", "audit", "receipts", "left", "touched", "half"),
         score.count("doubled", "counted", "charged", "ledger", "balance"),
     )
     print(f"{score.points} points, {lost} lost, {doubled} doubled")

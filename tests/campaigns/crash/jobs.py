@@ -75,22 +75,26 @@ class JobRun:
         """Start a job and deliver until nothing waits; a process that dies acknowledges nothing, and its lease runs out."""
         await self.stores.jobs.start(job)
         await self.job_queue.enqueue(job.id, slice=0)
+        await self.deliver_all()
+        stored = await self.stores.jobs.get(job.id)
+        assert stored is not None
+        return stored
+
+    async def deliver_all(self) -> None:
+        """Deliver what waits in the queue until nothing does."""
         meet = Counting(JOB_WORKER, self._meet)
-        acknowledged = set[tuple[int, str]]()
+        acknowledged = set[tuple[str, int, str]]()
         for _ in range(DELIVERIES_MAX):
             await self._end_executions()
-            waiting = [item for item in self.job_queue.waiting if (item.slice, item.wake_up) not in acknowledged]
+            waiting = [item for item in self.job_queue.waiting if (item.job, item.slice, item.wake_up) not in acknowledged]
             if not waiting:
                 break
             first = waiting[0]
             self.clock.turn(first.after)
-            if any(await asyncio.gather(*(self._deliver(job.id, first.slice, meet) for _ in range(self.together)))):
-                acknowledged.add((first.slice, first.wake_up))
+            if any(await asyncio.gather(*(self._deliver(first.job, first.slice, meet) for _ in range(self.together)))):
+                acknowledged.add((first.job, first.slice, first.wake_up))
             else:
                 self.clock.turn(LEASE + timedelta(seconds=1))
-        stored = await self.stores.jobs.get(job.id)
-        assert stored is not None
-        return stored
 
     async def _begin(self, name: str) -> None:
         """Store an execution that is under way, and waits for its next slice."""
