@@ -85,7 +85,7 @@ async def run_jobs(*, step: int, score: Score) -> None:
 
 
 async def run_people(*, step: int, score: Score) -> None:
-    """Run each story of people on the Firestore protocol to its end, and then killed, and with an answer lost, at its points."""
+    """Run each story of people on the Firestore protocol, and then killed, and with an answer lost, at its points."""
     begun = time.monotonic()
     for story in STORIES:
         async with on_google_cloud() as stores:
