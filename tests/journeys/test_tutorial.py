@@ -83,6 +83,21 @@ def test_the_walk_through_works_as_typed(folder: Path) -> None:
     assert KEY not in walked.stdout + walked.stderr
 
 
+def test_others_are_let_in_as_typed(folder: Path) -> None:
+    url = json.loads((folder / ".ferryman/stack.json").read_text())["url"]
+    owner, bea, after = (find_block(word) for word in ("workspace create", "member join", "workspace export"))
+    bea = bea.replace("=URL", f"={url}")
+    keys = "ferryman receipts --output keys.txt"
+    walked = typed(f"set -euo pipefail\n{keys}\n{owner}\n(set +e\n{bea}\nexit 0)\n{after}", folder)
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert "the agent's allowed_tools do not name it" in walked.stdout
+    assert "1 of them whole and genuine" in walked.stdout
+    assert "this needs the right run, which your role viewer in this workspace has not" in walked.stderr
+    assert "createInvitation" in walked.stdout
+    assert "deleted: " in walked.stdout
+    assert (folder / "token.txt").read_text().strip() not in walked.stdout + walked.stderr
+
+
 def test_an_api_becomes_tools_as_typed(folder: Path) -> None:
     walked = typed(f"set -euo pipefail\n{find_block('ferryman tools import')}", folder, stdin=KEY)
     assert walked.returncode == 0, walked.stdout + walked.stderr

@@ -120,11 +120,13 @@ async def delete(session: ApiSession, /, workspace_id: str, yes: bool, no_wait: 
         session.screen.print_error("that is not its name; nothing was deleted")
         return exits.USAGE
     job = await session.client.delete_workspace(workspace_id)
-    done = job if no_wait else await watch_job(session, job["job_id"])
-    session.screen.print_json(done)
-    if no_wait:
-        session.screen.print_line(f"{job['job_id']} deletes it: ferryman job show {job['job_id']} --watch")
-    await write_receipt(session, done, receipt)
+    # nothing is found in the deleted workspace any more, its job included, where commands act in it
+    async with open_session(session.screen, workspace="") as outside:
+        done = job if no_wait else await watch_job(outside, job["job_id"])
+        session.screen.print_json(done)
+        if no_wait:
+            session.screen.print_line(f"{job['job_id']} deletes it: ferryman job show {job['job_id']} --watch")
+        await write_receipt(outside, done, receipt)
     return exits.DONE
 
 
