@@ -9,7 +9,7 @@ import click
 
 from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.files import read_object
-from ferryman.cli.jobs import watch_job, write_receipt
+from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 
@@ -123,8 +123,7 @@ async def restore(session: ApiSession, agent: str) -> None:
 @agent.command()
 @click.argument("agent")
 @click.option("--with-tasks", is_flag=True, help="Delete its tasks, too; without it, an agent that has tasks stays.")
-@click.option("--no-wait", is_flag=True, help="Do not wait until it is done; `ferryman job show JOB --watch` does.")
-@click.option("--receipt", type=click.File("w"), help="Write the signed receipt to this file, for `ferryman verify`.")
+@deletes_by_job
 @api_command
 async def delete(session: ApiSession, /, agent: str, with_tasks: bool, no_wait: bool, receipt: TextIO | None) -> None:
     """Delete AGENT with its executions, for good; one that has tasks stays unless --with-tasks says that they go, too.
@@ -132,11 +131,7 @@ async def delete(session: ApiSession, /, agent: str, with_tasks: bool, no_wait: 
     It is not found any more from then on; a job deletes what belongs to it, and signs a receipt of that.
     """
     job = await session.client.delete_agent(agent, tasks="delete" if with_tasks else "refuse")
-    done = job if no_wait else await watch_job(session, job["job_id"])
-    session.screen.print_json(done)
-    if no_wait:
-        session.screen.print_line(f"{job['job_id']} deletes it: ferryman job show {job['job_id']} --watch")
-    await write_receipt(session, done, receipt)
+    await follow_deletion(session, job, no_wait=no_wait, receipt=receipt)
 
 
 @click.command()

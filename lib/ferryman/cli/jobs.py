@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
 import click
@@ -57,6 +57,23 @@ def describe_progress(job: Mapping[str, Any]) -> str:
     """Return how far a job is, in a few words."""
     counts = sum(job["counts"].values())
     return f"{job['stage'] or job['status']}: {counts:,} documents so far"
+
+
+def deletes_by_job(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command that starts a deletion the options of `follow_deletion`."""
+    file = click.option("--receipt", type=click.File("w"), help="Write the signed receipt to this file, for `ferryman verify`.")
+    wait = click.option("--no-wait", is_flag=True, help="Do not wait until it is done; `ferryman job show JOB --watch` does.")
+    return wait(file(work))
+
+
+async def follow_deletion(session: ApiSession, started: Mapping[str, Any], *, no_wait: bool, receipt: TextIO | None) -> None:
+    """Wait for the job of a deletion, unless `no_wait`, and print what came of it; write its receipt where `receipt` is."""
+    name = started["job_id"]
+    done = started if no_wait else await watch_job(session, name)
+    session.screen.print_json(done)
+    if no_wait:
+        session.screen.print_line(f"{name} deletes it: ferryman job show {name} --watch")
+    await write_receipt(session, done, receipt)
 
 
 async def write_receipt(session: ApiSession, job: Mapping[str, Any], file: TextIO | None) -> None:

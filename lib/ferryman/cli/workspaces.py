@@ -11,7 +11,7 @@ from ferryman.cli import exits
 from ferryman.cli.archives import export_workspace
 from ferryman.cli.commands import ApiSession, api_command, open_session
 from ferryman.cli.files import read_object
-from ferryman.cli.jobs import watch_job, write_receipt
+from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX
 
 FILE = click.File("r", encoding="utf-8")
@@ -107,8 +107,7 @@ async def restore(session: ApiSession, workspace_id: str) -> None:
 @workspace.command()
 @click.argument("workspace_id", metavar="WORKSPACE")
 @click.option("--yes", is_flag=True, help="Delete it without asking for its name.")
-@click.option("--no-wait", is_flag=True, help="Do not wait until it is done; `ferryman job show JOB --watch` does.")
-@click.option("--receipt", type=click.File("w"), help="Write the signed receipt to this file, for `ferryman verify`.")
+@deletes_by_job
 @api_command
 async def delete(session: ApiSession, /, workspace_id: str, yes: bool, no_wait: bool, receipt: TextIO | None) -> int:
     """Delete WORKSPACE with everything in it, for good. What was paid stays in the ledger, without anything personal.
@@ -122,11 +121,7 @@ async def delete(session: ApiSession, /, workspace_id: str, yes: bool, no_wait: 
     job = await session.client.delete_workspace(workspace_id)
     # nothing is found in the deleted workspace any more, its job included, where commands act in it
     async with open_session(session.screen, workspace="") as outside:
-        done = job if no_wait else await watch_job(outside, job["job_id"])
-        session.screen.print_json(done)
-        if no_wait:
-            session.screen.print_line(f"{job['job_id']} deletes it: ferryman job show {job['job_id']} --watch")
-        await write_receipt(outside, done, receipt)
+        await follow_deletion(outside, job, no_wait=no_wait, receipt=receipt)
     return exits.DONE
 
 
