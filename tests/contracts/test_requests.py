@@ -94,11 +94,21 @@ async def test_a_refused_one_says_why_in_its_place_and_is_not_asked_again(deps: 
     await deps.ask("order-42", {**FIELDS, "credits_used": -500})
     await deps.executions.refuse("order-42", "owner: is not the owner", FIELDS, now=LATER)
     ended = {"status": "failed", "error": "owner: is not the owner", "created_at": LATER, "completed_at": LATER}
-    assert await deps.read_refused("order-42") == {**FIELDS, **ended}
+    place = {"owner": "ann", "workspace": TASK.workspace, "agent": TASK.agent}
+    assert await deps.read_refused("order-42") == {**FIELDS, **ended, **place}
     assert await deps.executions.find_request("order-42") is None
     with pytest.raises(NotAdmittedError):
         await claim(deps)
     assert (await deps.executions.list(TASK.workspace)).items == ()
+
+
+@pytest.mark.parametrize("ids", [{"task": "task_none"}, {"task": "task_1", "owner": "bob"}, {}], ids=str)
+async def test_the_content_of_one_that_belongs_nowhere_is_not_stored(deps: Stores, ids: dict[str, str]) -> None:
+    fields = {**ids, "input": "Paris", "labels": {"color": "red"}}
+    await deps.ask("order-42", fields)
+    await deps.executions.refuse("order-42", "task: there is none", fields, now=LATER)
+    ended = {"status": "failed", "error": "task: there is none", "created_at": LATER, "completed_at": LATER}
+    assert await deps.read_refused("order-42") == {**ids, **ended}
 
 
 async def test_the_name_of_an_earlier_run_is_not_taken_twice(deps: Stores) -> None:

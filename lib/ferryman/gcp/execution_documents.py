@@ -23,6 +23,9 @@ ADMITTED = "admitted"
 IS_EXECUTION: Condition = (ADMITTED, "==", True)
 """The condition of every query of executions."""
 
+IS_REFUSED: Condition = (ADMITTED, "==", False)
+"""The condition of a query of requests that were refused."""
+
 CREATION_FIELDS = frozenset(
     (
         *REQUEST_FIELDS,

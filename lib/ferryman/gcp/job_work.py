@@ -14,16 +14,19 @@ from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, REFUSED, TASKS, WorkspacePart
 from ferryman.domain.jobs.scope import concerns, list_subject_parts, name_balance_part, name_scope
 from ferryman.gcp import documents, occupancy
 from ferryman.gcp.belongings import count_as, list_below
-from ferryman.gcp.execution_documents import IS_EXECUTION, read_execution
+from ferryman.gcp.execution_documents import IS_EXECUTION, IS_REFUSED, read_execution
 from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, in_transaction, read_together
 from ferryman.ports.jobs import JobProgress
 
 AT_ONCE = 20
 """How many documents that may have others below them are looked at in one commit."""
+
+KINDS = {EXECUTIONS: IS_EXECUTION, REFUSED: IS_REFUSED}
+"""The parts that share a collection, each with the condition that tells which of its documents they are."""
 
 PROGRESS = ("stage", "counts", "lease")
 ENDED = frozenset(status.value for status in Status if status.terminal)
@@ -163,7 +166,7 @@ class FirestoreJobWork(FirestoreStore):
     def _query(self, job: Job, part: WorkspacePart) -> Any:
         client, name = self._client, part.collection
         query: Any = client.collection_group(name) if part.is_group else client.collection(name)
-        if part is EXECUTIONS:
-            query = filter_by(query, IS_EXECUTION)
+        if part in KINDS:
+            query = filter_by(query, KINDS[part])
         query = filter_by(query, *((name, "==", value) for name, value in name_scope(job).items()))
-        return query.order_by("created_at", direction="DESCENDING") if part is EXECUTIONS else query
+        return query.order_by("created_at", direction="DESCENDING") if part in KINDS else query

@@ -9,7 +9,7 @@ from typing import Any
 from ferryman.domain.credits.ledger import name_start
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.halt import DISABLED
-from ferryman.domain.executions.request import build_reused_error
+from ferryman.domain.executions.request import build_reused_error, place_refused
 from ferryman.domain.executions.retention import freeze_retention
 from ferryman.domain.tasks.task import TaskSummary
 from ferryman.gcp import documents, execution_documents, occupancy
@@ -61,19 +61,20 @@ class FirestoreRequests(FirestoreStore):
         snapshot = await get_readable(reference, transaction)
         if snapshot is not None and not snapshot.exists:
             return
-        days = await self._read_days(transaction, accepted.get("task"))
+        task = await self._read_task(transaction, accepted.get("task"))
+        days = None if task is None else await self._read_days(transaction, task.workspace)
         ended = {"status": Status.FAILED.value, "error": error, "created_at": now, "completed_at": now}
-        document = {**accepted, **ended, execution_documents.ADMITTED: False}
+        document = {**place_refused(accepted, task), **ended, execution_documents.ADMITTED: False}
         transaction.set(reference, document | self._retention.expire(days, now))
 
-    async def _read_days(self, transaction: Transaction, task: str | None) -> int | None:
-        """Return how many days the workspace of `task` keeps its executions; None: as the deployment, or no such task."""
+    async def _read_task(self, transaction: Transaction, task: str | None) -> TaskSummary | None:
         if task is None:
             return None
         try:
-            stored = documents.read_or_none(TaskSummary, await self._places.locate_task(task).get(transaction=transaction))
+            return documents.read_or_none(TaskSummary, await self._places.locate_task(task).get(transaction=transaction))
         except documents.UnreadableDocumentError:
             return None
-        if stored is None:
-            return None
-        return read_workspace_days(await self._places.locate_workspace(stored.workspace).get(transaction=transaction))
+
+    async def _read_days(self, transaction: Transaction, workspace: str) -> int | None:
+        """Return how many days `workspace` keeps its executions; None: as the deployment."""
+        return read_workspace_days(await self._places.locate_workspace(workspace).get(transaction=transaction))

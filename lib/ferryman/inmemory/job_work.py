@@ -13,7 +13,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, REFUSED, TASKS, WorkspacePart
 from ferryman.domain.jobs.scope import concerns, list_subject_parts, name_balance_part, name_scope
 from ferryman.inmemory.jobs import check
 from ferryman.inmemory.memory import Memory, MemoryStore
@@ -103,6 +103,10 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
     elif part is TASKS:
         for task in [item for item in memory.tasks.values() if _fits(job, item)]:
             yield from _list_task(memory, task.id)
+    elif part is REFUSED:
+        scope = {"owner": job.owner, **name_scope(job)}
+        for name in [name for name, fields in memory.refused.items() if scope.items() <= fields.items()]:
+            yield part.name, _remove(memory.refused, name)
     elif part.is_group:
         for user in [user for user, workspace in memory.user_workspaces.items() if workspace == job.workspace]:
             for place in [

@@ -9,7 +9,7 @@ from typing import Any
 from ferryman.domain.credits.ledger import name_start
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.halt import DISABLED
-from ferryman.domain.executions.request import build_reused_error
+from ferryman.domain.executions.request import build_reused_error, place_refused
 from ferryman.inmemory.memory import PlannedStore
 from ferryman.ports.errors import TaskDisabledError
 
@@ -38,4 +38,5 @@ class MemoryRequests(PlannedStore):
     async def refuse(self, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime) -> None:
         if self._memory.requests.pop(execution, None) is not None:
             ended = {"status": Status.FAILED.value, "error": error, "created_at": now, "completed_at": now}
-            self._memory.refused[execution] = {**accepted, **ended}
+            placed = place_refused(accepted, self._memory.tasks.get(accepted.get("task", "")))
+            self._memory.refused[execution] = {**placed, **ended}

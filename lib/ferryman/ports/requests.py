@@ -23,4 +23,4 @@ class Requests(Protocol):
         """
 
     async def refuse(self, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime) -> None:
-        """Put what was `accepted` of a request in its place, with the `error` that its writer is to read."""
+        """Put what was `accepted` of a request in its place, with the `error` that its writer is to read (`place_refused`)."""

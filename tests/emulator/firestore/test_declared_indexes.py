@@ -274,9 +274,9 @@ async def people_met(clients: GoogleClients) -> None:
     invitation = Invitation(id="inv", name="Eve", role=Role.VIEWER, invited_by="", expires_at=until, **place)
     await invitations.create("d", invitation, now=NOW)
     await invitations.withdraw("inv_other", owner="ann", workspace="w")
-    membership = await invitations.take("d", person="p", is_new=True, key="k", key_digest="d", now=NOW)
-    assert membership is not None
-    await members.update(membership, ["approves"])
+    joined = await invitations.take("d", person="p", is_new=True, key="k", key_digest="d", now=NOW)
+    assert joined is not None
+    await members.update(joined[0], ["approves"])
     await members.remove("p", owner="ann", workspace="w")
 
 

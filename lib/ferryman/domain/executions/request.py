@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
@@ -49,6 +49,27 @@ def select_accepted(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the request's `fields` that are as they should be: a refused request keeps them in its document."""
     present = {name: fields[name] for name in REQUEST_FIELDS if fields.get(name) is not None}
     return {name: value for name, value in present.items() if not [*_CHECKS[name](value)]}
+
+
+class HasPlace(Protocol):
+    """What has a place: a task."""
+
+    @property
+    def owner(self) -> str: ...
+    @property
+    def workspace(self) -> str: ...
+    @property
+    def agent(self) -> str: ...
+
+
+def place_refused(accepted: Mapping[str, Any], task: HasPlace | None) -> dict[str, Any]:
+    """Return what is stored of a refused request: what was `accepted`, and the place of its `task`, with which it is deleted.
+
+    Of one that names no task of its owner's, nobody could delete the content: it is not stored.
+    """
+    if task is None or accepted.get("owner", task.owner) != task.owner:
+        return {name: value for name, value in accepted.items() if name in ("task", "owner")}
+    return {**accepted, "owner": task.owner, "workspace": task.workspace, "agent": task.agent}
 
 
 def build_reused_error() -> InvalidInputError:

@@ -27,12 +27,15 @@ class WorkspacePart:
 
 EXECUTIONS = WorkspacePart(name="executions", collection="executions", below=("calls", "steps"), of_agents=True)
 TASKS = WorkspacePart(name="tasks", collection="tasks", below=("credentials", "connections", "clusters"), of_agents=True)
+REFUSED = WorkspacePart(name="refused_requests", collection="executions", of_agents=True)
+"""The requests that applications wrote for its tasks and that were refused, each in the place of an execution."""
 AGENTS = WorkspacePart(name="agents", collection="agents")
 MEMBERS = WorkspacePart(name="members", collection="memberships")
 """With each goes the person, where that is the last membership of theirs: nothing else says the name."""
 PARTS: tuple[WorkspacePart, ...] = (
     EXECUTIONS,
     TASKS,
+    REFUSED,
     AGENTS,
     MEMBERS,
     WorkspacePart(name="keys", collection="api_keys"),
