@@ -38,6 +38,7 @@ def print_parts(measured: PartCounts) -> None:
         "beat": "a third of a lease",
         "watch": "a watcher",
         "poll": "a watcher's look",
+        "check": "whether a watcher still may watch",
         "sweep": "a sweep of the schedules",
         "instance": "new instances",
     }

@@ -15,7 +15,10 @@ from infra.build import archive
 ROOT = Path(__file__).parents[2]
 PATH = ROOT / "lib/ferryman/billing/cloud/measured.json"
 COMMAND = "python -m bench.operations --write"
-PARTS = ("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "sweep", "instance")
+PARTS = (
+    *("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "check", "sweep"),
+    "instance",
+)
 COUNTED = {
     "reads": READS,
     "writes": WRITES,

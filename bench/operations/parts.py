@@ -12,6 +12,7 @@ from bench.operations.model import CountingModel
 from bench.operations.services import API, ORCHESTRATOR
 from bench.operations.system import ALL, NEVER, STORED, STREAMED, CountedSystem, run_system
 from ferryman.domain.owners.stream import HOLD
+from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.feeds import Feed
 from ferryman.schedules.fire import sweep
 from ferryman.serving import sse
@@ -30,7 +31,8 @@ class PartCounts:
     in place of `start` where an application's document asked for it. `late_turn` is the same as `turn`, counted later in the
     run. `slice` is added for each further delivery, besides reading the journal so far once; `look` for each second in which
     an instance waits for models or services, however many executions share it; `beat` for each third of a lease; `watch` for
-    each watcher that is counted, besides reading the journal once and a `poll` each time; `sweep` every ten minutes while any
+    each watcher that is counted, besides reading the journal once and a `poll` each time; `check` for each time that it is read
+    whether the watcher still may; `sweep` every ten minutes while any
     task has a schedule. `instance` is what new instances of the functions ask for once. The bytes of a call are without those
     of its answer.
     """
@@ -47,6 +49,7 @@ class PartCounts:
     beat: Part
     watch: Part
     poll: Part
+    check: Part
     sweep: Part
     instance: Part
 
@@ -89,6 +92,7 @@ async def measure(turns: int) -> PartCounts:
             end=_subtract(with_one.ended, with_one.at_turn[-1]),
             slice=await _count_slice(system, turns, with_one.ended),
             watch=watch + await _count_stream(system),
+            check=await _count_check(system),
             instance=instance,
             **await _count_by_time(system),
         )
@@ -145,6 +149,15 @@ async def _count_stream(system: CountedSystem) -> Part:
     before, now = system.snapshot(""), system.loop.clock.now()
     assert await system.deps.streams.hold("owner", "stream", now=now, until=now + HOLD, most=1)
     await system.deps.streams.release("owner", "stream")
+    return _subtract(system.snapshot(""), before)
+
+
+async def _count_check(system: CountedSystem) -> Part:
+    """Return what it costs to read whether a watcher may still watch: one whose key is for a workspace of its own, which asks
+    for most."""
+    before = system.snapshot("")
+    key = ApiKey(owner="owner", person="person", workspace="workspace", created_at=datetime.now(UTC))
+    await system.deps.keys.check("digest", key, key.workspace)
     return _subtract(system.snapshot(""), before)
 
 

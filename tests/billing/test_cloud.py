@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from ferryman.billing.cloud.figures import LIMITS, Figures
 from ferryman.billing.cloud.measured import load_measurement
-from ferryman.billing.cloud.model import STORED_BYTES_MAX, TITLES, CostLine, compute_lines, compute_times
+from ferryman.billing.cloud.model import CHECK_S, QUIET_S, STORED_BYTES_MAX, TITLES, CostLine, compute_lines, compute_times
 from ferryman.billing.cloud.prices import load_price_list
 from ferryman.billing.cloud.rest import compute_idle_costs
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
 from ferryman.domain.problem import InvalidInputError
+from ferryman.serving.api import event_stream
 
 INSTANT = Figures(executions=1, model_seconds=Decimal(0), call_seconds=Decimal(0), round_trip_ms=Decimal(0))
 """Nothing takes any time but what Cloud Run bills at least."""
@@ -133,6 +134,15 @@ def test_who_watches_keeps_the_api_busy_as_long_as_the_execution_takes() -> None
     alone, watched = (compute_times(replace(Figures(), watched=watched)).busy for watched in (False, True))
     assert watched["api"] == alone["api"] + alone["orchestrator"]
     assert amounts(Figures(watched=True))["reads"] > amounts(Figures())["reads"]
+
+
+def test_twice_a_second_it_is_read_whether_who_watches_still_may() -> None:
+    slow, quick = (replace(INSTANT, model_seconds=Decimal(seconds), calls=0, watched=True) for seconds in (13, 10))
+    longer = compute_times(slow).busy["orchestrator"] - compute_times(quick).busy["orchestrator"]
+    reads = [amounts(figures)["reads"] - amounts(replace(figures, watched=False))["reads"] for figures in (slow, quick)]
+    polled = reads[0] - reads[1] - 2 * longer * load_measurement()["check"].reads
+    assert Decimal(event_stream.CHECK_EVERY.total_seconds()) == CHECK_S
+    assert abs(polled - longer / QUIET_S * load_measurement()["poll"].reads) < 10
 
 
 def test_no_more_of_an_answer_is_kept_than_the_model_is_shown() -> None:

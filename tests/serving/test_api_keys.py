@@ -178,3 +178,35 @@ async def test_an_open_stream_stays_open_while_its_client_may_read(
     assert not watching.done()
     browser.leaves.set()
     await watching
+
+
+async def test_all_open_streams_of_a_key_share_a_check_and_those_of_another_have_theirs(
+    client: httpx.AsyncClient, app: FastAPI, stage: Stage, task: str
+) -> None:
+    for name in ("guest", "other"):
+        stage.keys[name] = stage.member(Role.VIEWER)["Authorization"].removeprefix("Bearer ")
+    digests = [*stage.memory.keys][-2:]
+    checks: list[str] = []
+    check = app.state.deps.keys.check
+
+    async def count(digest: str, *arguments: object) -> object:
+        checks.append(digest)
+        return await check(digest, *arguments)
+
+    app.state.deps.keys.check = count
+    executions = [await started(client, task) for _ in range(2)]
+    watched = [await open_stream(app, stage, name, who) for who in ("guest", "other", "guest") for name in executions]
+    for number in range(1, 4):
+        stage.clock.turn(0.5)
+        while len(checks) < 2 * number:  # noqa: ASYNC110 - the streams read at their own pace
+            await asyncio.sleep(0)
+    assert sorted(checks) == sorted([*digests] * 3)
+    del stage.memory.keys[digests[0]]
+    stage.clock.turn(0.5)
+    for (_, watching), who in zip(watched, "gg oo gg".replace(" ", ""), strict=True):
+        if who == "g":
+            await watching
+    assert [watching.done() for _, watching in watched] == [True, True, False, False, True, True]
+    for browser, watching in watched:
+        browser.leaves.set()
+        await watching

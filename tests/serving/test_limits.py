@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_KEY
+from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_KEY, REQUESTS_PER_OWNER
+from ferryman.domain.owners.plan import PRO
+from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.serving.api import limits
@@ -95,6 +99,33 @@ async def test_an_owner_has_so_many_requests_under_way_and_others_are_answered(
     assert {answer.status_code for answer in answers} == {200, 429}
     assert refused[0].headers["retry-after"] == "1"
     assert str(limits.REQUESTS_MAX) in refused[0].json()["detail"]
+
+
+async def test_an_owners_keys_have_no_more_turns_together_than_the_owner(
+    shared: httpx.AsyncClient, stage: Stage, slow: Slow
+) -> None:
+    ann, many = stage.owner("ann"), 12
+    keys = itertools.cycle([stage.owner("greedy"), *(stage.member(Role.VIEWER, owner="greedy") for _ in range(many - 1))])
+    count = many * REQUESTS_PER_KEY * 2
+    requests = [asyncio.create_task(shared.get("/v1/executions", headers=next(keys))) for _ in range(count)]
+    refused = count - limits.OWNER_REQUESTS_MAX
+    while slow.begun < REQUESTS_PER_OWNER or sum(request.done() for request in requests) < refused:  # noqa: ASYNC110 - likewise
+        await asyncio.sleep(0.001)
+    assert slow.begun == REQUESTS_PER_OWNER
+    assert (await shared.get("/v1/executions", headers=ann)).status_code == 200
+    slow.released.set()
+    codes = Counter(answer.status_code for answer in await asyncio.gather(*requests))
+    assert codes == {200: limits.OWNER_REQUESTS_MAX, 429: refused}
+
+
+async def test_an_owners_keys_start_no_more_executions_together_than_the_owner(
+    client: httpx.AsyncClient, stage: Stage, task: str
+) -> None:
+    keys = [stage.owner("ann"), *(stage.member(Role.OPERATOR) for _ in range(PRO.executions_running))]
+    start = [await client.post(f"/v1/tasks/{task}/executions", headers=headers) for headers in keys]
+    assert [answer.status_code for answer in start] == [202] * PRO.executions_running + [429]
+    again = [await client.post(f"/v1/tasks/{task}/executions", headers=headers) for headers in keys]
+    assert {answer.status_code for answer in again} == {429}
 
 
 async def test_a_request_does_not_wait_for_ever_for_its_owners_others(

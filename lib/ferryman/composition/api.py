@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ferryman import catalog
 from ferryman.billing.prices import ModelPrice, Prices
 from ferryman.catalog.tools import TOOLS
+from ferryman.checks import SharedChecks
 from ferryman.domain.tasks.task import SCRIPTED
 from ferryman.feeds import Feeds
 from ferryman.limiter import OwnerLimiter
@@ -123,6 +124,8 @@ class ApiDependencies:
     imports_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(IMPORTS_PER_OWNER), repr=False)
     requests_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_KEY), repr=False)
     requests_of_owner: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_OWNER), repr=False)
+    checks: SharedChecks = field(default_factory=SharedChecks, repr=False)
+    """Whether who watches may still watch: read once for all streams of one API key."""
     noting: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
     """The writes of when keys were used last that are under way."""
     openings_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)

@@ -34,6 +34,9 @@ and for an operation of the queue, and those of an event in Pub/Sub."""
 QUIET_S = Decimal(15)
 """Seconds without a change after which a watcher's stream reads the store nevertheless (`serving.sse`)."""
 
+CHECK_S = Decimal("0.5")
+"""Seconds after which it is read again whether a watcher may still watch (`serving.api.event_stream`)."""
+
 COUNTED = ("reads", "writes", "deletes", "queue_operations", "accesses", "log_lines", "log_bytes", "stored_bytes")
 
 
@@ -168,8 +171,11 @@ def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, Decimal | in
     seconds, every = spent.busy[ORCHESTRATOR], Decimal(POLL_INTERVAL.total_seconds())
     polls = _count_polls(ORCHESTRATOR, figures.turns * _floor(figures.model_seconds / every), figures, spent)
     polls += _count_polls(TOOL, figures.calls * _floor(figures.call_seconds / every), figures, spent)
-    watching = {"watch": 1, "poll": _count_changes(figures, spent) + _ceiling(seconds / QUIET_S)} if figures.watched else {}
-    return {"look": polls, "beat": _count_beats(spent), "slice": spent.slices - 1, **watching}
+    parts: dict[str, Decimal | int] = {"look": polls, "beat": _count_beats(spent), "slice": spent.slices - 1}
+    if figures.watched:
+        parts |= {"watch": 1, "poll": _count_changes(figures, spent) + _ceiling(seconds / QUIET_S)}
+        parts |= {"check": _ceiling(seconds / CHECK_S)}
+    return parts
 
 
 def _count_beats(spent: Times) -> int:

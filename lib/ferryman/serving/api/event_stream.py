@@ -40,6 +40,10 @@ CHECK_EVERY = timedelta(seconds=0.5)
 """How often it is read whether the client may still read: a stream ends within a second of a revocation."""
 
 
+STEP_S_MIN = 0.01
+"""A check that is due within less is not worth a wait of its own."""
+
+
 class _NotAllowedError(Exception):
     """The client may not read any longer."""
 
@@ -94,7 +98,7 @@ class EventStreamResponse(StreamingResponse):
             seconds *= max(1.0, self._deps.feeds.count(self._owner.id) / POLLS_TOGETHER)
         while seconds > 0:
             await self._check_access()
-            step = min(seconds, CHECK_EVERY.total_seconds())
+            step = min(seconds, self._find_step_s())
             if self._notice is None:
                 await sleep(step)
             elif await self._notice.wait(step):
@@ -116,17 +120,28 @@ class EventStreamResponse(StreamingResponse):
                 yield frame
 
     async def _check_access(self) -> None:
-        """Raise `_NotAllowedError` if the API key was revoked or has expired, or its person has left; read once in a while."""
-        now = self._deps.clock.now()
+        """Raise `_NotAllowedError` if the API key was revoked or has expired, or its person has left.
+
+        It is read once in a while, for all streams of the key in this process, whose next reads fall together from then on.
+        """
+        now, deps, caller = self._deps.clock.now(), self._deps, self._caller
         if now - self._checked_at < CHECK_EVERY:
             return
-        self._checked_at = now
+        question = (caller.digest, caller.workspace)
         try:
-            is_allowed = await still_has_right(self._deps, self._caller, Right.READ)
+            outcome = await deps.checks.ask(
+                question, lambda: still_has_right(deps, caller, Right.READ), now=now, every=CHECK_EVERY
+            )
         except UnavailableError:
             raise _NotAllowedError from None  # nobody knows; the client connects again
-        if not is_allowed:
+        self._checked_at = outcome.at
+        if not outcome.answer:
             raise _NotAllowedError
+
+    def _find_step_s(self) -> float:
+        """Return in how many seconds the next check is due, where nothing happens before."""
+        due = self._checked_at + CHECK_EVERY - self._deps.clock.now()
+        return max(STEP_S_MIN, due.total_seconds())
 
     async def _renew(self) -> bool:
         try:
