@@ -13,6 +13,7 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FORMER_MAX, KNOWN, FormerValue, FormerValues
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.task import TaskFilter, TaskSummary, change_task
+from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.names import derive_default_workspace
 
 from .conftest import Stores
@@ -61,7 +62,7 @@ async def test_a_task_that_is_not_there_is_not_changed(stores: Stores) -> None:
 
 async def test_a_workspaces_tasks_are_listed_oldest_first(stores: Stores) -> None:
     young = replace(TASK, id="task_0", created_at=NOW + timedelta(seconds=1))
-    for task in (young, TASK, replace(TASK, id="task_2", workspace="w")):
+    for task in (young, TASK, replace(TASK, id="task_2", workspace="w", agent="")):
         await stores.tasks.create(task)
     names = [field.name for field in fields(TaskSummary)]
     summaries = [TaskSummary(**{name: getattr(task, name) for name in names}) for task in (TASK, young)]
@@ -92,6 +93,8 @@ async def test_tasks_are_listed_by_name_and_by_whether_they_are_enabled(stores: 
     assert await list_ids(enabled=True) == ["task_0", "task_1"]
     assert await list_ids(enabled=False, name="a") == ["task_2"]
     assert await list_ids(name="c") == []
+    place = {"owner": TASK.owner, "workspace": TASK.workspace}
+    await stores.agents.create(Agent(id="wally", **place, name="w", created_at=NOW, updated_at=NOW))
     await stores.tasks.create(replace(TASK, id="task_4", name="a", agent="wally"))
     assert await list_ids(agent="wally", name="a") == ["task_4"]
 

@@ -9,6 +9,7 @@ from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
+from ferryman.domain.workspaces.agent import AgentHasTasksError
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.gcp import documents, keyed
@@ -21,11 +22,11 @@ FIELDS = documents.name_fields(Job)
 class FirestoreJobs(FirestoreStore):
     """`ports.Jobs`."""
 
-    async def start(self, job: Job, *, done: Completion | None = None) -> None:
-        await documents.confirm_created(self._start(job, done), self._places.locate_job(job.id), job)
+    async def start(self, job: Job, *, spares_tasks: bool = False, done: Completion | None = None) -> None:
+        await documents.confirm_created(self._start(job, spares_tasks, done), self._places.locate_job(job.id), job)
 
     @in_transaction
-    async def _start(self, transaction: Transaction, job: Job, done: Completion | None) -> None:
+    async def _start(self, transaction: Transaction, job: Job, spares_tasks: bool, done: Completion | None) -> None:
         answered = await keyed.read_completion(transaction, self._places, done)
         reference = self._places.locate_job(job.id)
         if (await reference.get(transaction=transaction)).exists:
@@ -33,7 +34,10 @@ class FirestoreJobs(FirestoreStore):
         if job.kind is JobKind.DELETE_WORKSPACE:
             transaction.update(*await self._close_workspace(transaction, job))
         elif job.kind is JobKind.DELETE_AGENT:
-            transaction.delete(await self._find_agent(transaction, job))
+            agent_at = await self._find_agent(transaction, job)
+            if spares_tasks and await self._has_tasks(transaction, job):
+                raise AgentHasTasksError
+            transaction.delete(agent_at)
         transaction.create(reference, documents.write(job))
         keyed.store_completion(transaction, self._places, answered)
 
@@ -51,6 +55,11 @@ class FirestoreJobs(FirestoreStore):
         if place != (job.owner, job.workspace) or job.subject == derive_default_agent(job.workspace):
             raise KeyError(job.subject)
         return reference
+
+    async def _has_tasks(self, transaction: Transaction, job: Job) -> bool:
+        conditions = (("workspace", "==", job.workspace), ("agent", "==", job.subject))
+        query = filter_by(self._client.collection("tasks"), *conditions).select(["agent"]).limit(1)
+        return bool([snapshot async for snapshot in query.stream(transaction=transaction)])
 
     async def get(self, job: str) -> Job | None:
         return documents.read_or_none(Job, await self._places.locate_job(job).get())

@@ -18,7 +18,10 @@ from ferryman.domain.page import Page, Position
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX, ScheduleType
 from ferryman.domain.tasks.task import ALL_TASKS, TASKS_PER_OWNER_MAX, Task, TaskFilter, TaskSummary
+from ferryman.domain.workspaces.agent import GOES_WITH_AGENT, AgentGoneError
+from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.gcp import clusters, documents, keyed
+from ferryman.gcp.agents import read_agent
 from ferryman.gcp.pages import read_page
 from ferryman.gcp.places import FORMER, Places
 from ferryman.gcp.retention import EXPIRE_AT
@@ -57,6 +60,8 @@ class FirestoreTasks(FirestoreStore):
             if (stored.get("owner"), stored.get("created_at")) == (task.owner, task.created_at):
                 return  # an earlier attempt was committed, and its answer lost
             raise ValueError("the task exists already")
+        if not await self._has_agent(transaction, task):
+            raise AgentGoneError
         check_limit(await _count(self._query_owned(task.owner), transaction), most, of="tasks")
         if task.schedule is not None:
             await self._check_scheduled(transaction, task.owner, scheduled)
@@ -79,6 +84,11 @@ class FirestoreTasks(FirestoreStore):
             return False
         if snapshot.get("updated_at") != since:
             raise StaleError("changed by somebody else")
+        if "agent" in fields:
+            if not await self._has_agent(transaction, documents.read(Task, snapshot.to_dict())):
+                raise StaleError(GOES_WITH_AGENT)
+            if not await self._has_agent(transaction, task):
+                raise AgentGoneError
         if "schedule" in fields and task.schedule is not None and snapshot.get("schedule") is None:
             await self._check_scheduled(transaction, task.owner, scheduled)
         transaction.update(reference, documents.write_fields(task, *fields, "updated_at"))
@@ -111,6 +121,13 @@ class FirestoreTasks(FirestoreStore):
         async for cluster_at in reference.collection("clusters").list_documents():
             await clusters.delete_cluster(cluster_at)
         return True
+
+    async def _has_agent(self, transaction: Transaction, task: Task) -> bool:
+        """Tell whether the agent of `task` is there; the default one of a workspace always is."""
+        if task.agent == derive_default_agent(task.workspace):
+            return True
+        snapshot = await self._places.locate_agent(task.agent).get(transaction=transaction)
+        return read_agent(snapshot, owner=task.owner, workspace=task.workspace) is not None
 
     async def _check_scheduled(self, transaction: Transaction, owner: str, most: int) -> None:
         """Raise `LimitReachedError` where the owner has `most` tasks with a schedule."""

@@ -9,6 +9,7 @@ from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
+from ferryman.domain.workspaces.agent import AgentHasTasksError
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import Memory, MemoryStore
@@ -18,14 +19,14 @@ from ferryman.ports.queue import NOW
 class MemoryJobs(MemoryStore):
     """`ports.Jobs`."""
 
-    async def start(self, job: Job, *, done: Completion | None = None) -> None:
+    async def start(self, job: Job, *, spares_tasks: bool = False, done: Completion | None = None) -> None:
         keyed.check_completion(self._memory, done)
         if job.id in self._memory.jobs:
             return
         if job.kind is JobKind.DELETE_WORKSPACE:
             self._close_workspace(job)
         elif job.kind is JobKind.DELETE_AGENT:
-            self._remove_agent(job)
+            self._remove_agent(job, spares_tasks)
         self._memory.jobs[job.id] = job
         keyed.store_completion(self._memory, done)
 
@@ -36,10 +37,12 @@ class MemoryJobs(MemoryStore):
         moment = max(job.created_at, stored.updated_at)
         self._memory.workspaces[job.subject] = replace(stored, state=WorkspaceState.DELETING, updated_at=moment)
 
-    def _remove_agent(self, job: Job) -> None:
+    def _remove_agent(self, job: Job, spares_tasks: bool) -> None:
         stored = self._memory.agents[job.subject]
         if (stored.owner, stored.workspace) != (job.owner, job.workspace) or stored.is_default:
             raise KeyError(job.subject)
+        if spares_tasks and any(task.agent == job.subject for task in self._memory.tasks.values()):
+            raise AgentHasTasksError
         del self._memory.agents[job.subject]
 
     async def get(self, job: str) -> Job | None:

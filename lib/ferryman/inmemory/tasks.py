@@ -16,7 +16,9 @@ from ferryman.domain.page import Page, Position
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
 from ferryman.domain.tasks.task import ALL_TASKS, TASKS_PER_OWNER_MAX, Task, TaskFilter, TaskSummary
+from ferryman.domain.workspaces.agent import GOES_WITH_AGENT, AgentGoneError
 from ferryman.inmemory import keyed
+from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.pages import cut_page, locate
 
@@ -41,6 +43,8 @@ class MemoryTasks(MemoryStore):
             if (stored.owner, stored.created_at) == (task.owner, task.created_at):
                 return
             raise ValueError("the task exists already")
+        if not await self._has_agent(task):
+            raise AgentGoneError
         check_limit(len(self._owned(task.owner)), most, of="tasks")
         if task.schedule is not None:
             check_limit(self._scheduled(task.owner), scheduled, of="scheduled tasks")
@@ -55,6 +59,11 @@ class MemoryTasks(MemoryStore):
             return False
         if stored.updated_at != since:
             raise StaleError("changed by somebody else")
+        if "agent" in fields:
+            if not await self._has_agent(stored):
+                raise StaleError(GOES_WITH_AGENT)
+            if not await self._has_agent(task):
+                raise AgentGoneError
         if "schedule" in fields and task.schedule is not None and stored.schedule is None:
             check_limit(self._scheduled(task.owner), scheduled, of="scheduled tasks")
         change: dict[str, Any] = {name: getattr(task, name) for name in (*fields, "updated_at")}
@@ -86,6 +95,9 @@ class MemoryTasks(MemoryStore):
         for documents in belonging:
             documents.pop(task, None)
         return memory.tasks.pop(task, None) is not None
+
+    async def _has_agent(self, task: Task) -> bool:
+        return await MemoryAgents(self._memory).get(task.agent, owner=task.owner, workspace=task.workspace) is not None
 
     def _owned(self, owner: str) -> Sequence[Task]:
         return [task for task in self._memory.tasks.values() if task.owner == owner]

@@ -14,10 +14,12 @@ SAFETY = timedelta(seconds=60)
 """When a job is delivered whose starter died right after it was stored. Storing it takes no longer than a request may."""
 
 
-async def start_job(jobs: Jobs, queue: JobQueue, job: Job, log: Log, *, done: Completion | None = None) -> None:
+async def start_job(
+    jobs: Jobs, queue: JobQueue, job: Job, log: Log, *, spares_tasks: bool = False, done: Completion | None = None
+) -> None:
     """Store `job`, which takes its subject away in the same commit, and have it delivered. Raise as `Jobs.start` does."""
     await prepare_delivery(queue, job)
-    await jobs.start(job, done=done)
+    await jobs.start(job, spares_tasks=spares_tasks, done=done)
     await deliver_soon(queue, job, log)
 
 

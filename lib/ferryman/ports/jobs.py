@@ -28,12 +28,13 @@ class Jobs(Protocol):
     """The jobs of owners. Every write of a holder raises `StaleError` when its lease has passed to another or has expired.
 
     `start` stores a job, and takes its subject away in the same commit: a workspace is found by nobody from then on, an agent's
-    document is gone. It raises `AnsweredError`, and KeyError, with nothing stored, where there is no such subject. `claim`
+    document is gone. It raises `AnsweredError`, and KeyError, with nothing stored, where there is no such subject;
+    `AgentHasTasksError` for an agent that has tasks, where these are to be spared. `claim`
     returns the job with a new lease and True, or the stored one and False where it is not to be worked on; it raises KeyError
     for an unknown job. `list` answers the newest first, of a workspace where one is named.
     """
 
-    async def start(self, job: Job, *, done: Completion | None = None) -> None: ...
+    async def start(self, job: Job, *, spares_tasks: bool = False, done: Completion | None = None) -> None: ...
     async def get(self, job: str) -> Job | None: ...
     async def list(
         self, owner: str, *, workspace: str | None = None, after: Position | None = None, most: int = 50

@@ -19,6 +19,9 @@ class Tasks(Protocol):
     stored task was changed since it was read, with `updated_at` equal to `since`. `create` of a task that it has created
     already, by owner and `created_at`, changes nothing. Both raise `LimitReachedError`, with nothing written, where the owner
     would have more than `most` tasks or `scheduled` of them with a schedule, counted in the transaction that writes.
+    In that transaction they read the agent that the task would have, and raise `AgentGoneError`, with nothing written, where it
+    is not there: a task is stored before its agent is deleted, or not at all. `update` takes no task from an agent that was
+    deleted (`StaleError`): it goes with it.
     `create` stores `done` in that transaction too, and raises `AnsweredError` where the request was answered.
     `list` returns at most `most` of the workspace's tasks that pass `which`, the oldest first, from behind `after`.
     """

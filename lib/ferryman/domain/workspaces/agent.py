@@ -14,7 +14,17 @@ from ferryman.domain.workspaces.workspace import BEGINNING, DEFAULT_NAME
 
 AGENTS_PER_WORKSPACE_MAX = 100
 
+GOES_WITH_AGENT = "the task's agent was deleted, and the task goes with it"
+
 _TICK = timedelta(microseconds=1)
+
+
+class AgentGoneError(Exception):
+    """The agent that a task would have is not there. Nothing was stored."""
+
+
+class AgentHasTasksError(Exception):
+    """The agent was to be deleted unless it has tasks, and it has. Nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from ferryman.catalog.tools import LISTED, list_enabled
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.problem import build_input_error
-from ferryman.domain.tasks.task import Task, TaskFilter
+from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces import agent as rules
 from ferryman.domain.workspaces.agent import Agent
@@ -115,8 +115,6 @@ async def delete_agent(
 ) -> JobResponse:
     if agent.is_default:
         raise ConflictError("the default agent cannot be deleted")
-    if tasks == "refuse" and list(await deps.tasks.list(caller.workspace, which=TaskFilter(agent=agent.id), most=1)):
-        raise ConflictError(HAS_TASKS)
     job = Job(
         id=deps.ids.new("job"),
         owner=caller.owner.id,
@@ -127,7 +125,10 @@ async def delete_agent(
         created_at=deps.clock.now(),
     )
     response.headers["Location"] = f"/v1/jobs/{job.id}"
-    return await start_job(deps, caller, job)
+    try:
+        return await start_job(deps, caller, job, spares_tasks=tasks == "refuse")
+    except rules.AgentHasTasksError:
+        raise ConflictError(HAS_TASKS) from None
 
 
 @router.get("/{agent_id}/policy", summary="Which tools an agent may call, and which level takes the others away")

@@ -52,11 +52,13 @@ async def get_deletion_receipt(job: OwnedJob, deps: Dependencies) -> shapes.Dele
     return shapes.DeletionDocument(receipt=shapes.DeletionReceiptResponse.model_validate(job.receipt), keys=keys)
 
 
-async def start_job(deps: ApiDependencies, caller: Caller, job: Job, *, done: Completion | None = None) -> shapes.JobResponse:
-    """Start `job`, and return it as it is answered. Raise 404 where its subject is gone by now."""
+async def start_job(
+    deps: ApiDependencies, caller: Caller, job: Job, *, spares_tasks: bool = False, done: Completion | None = None
+) -> shapes.JobResponse:
+    """Start `job`, and return it as it is answered. Raise 404 where its subject is gone by now, and `AgentHasTasksError`."""
     noun = "agent" if job.subject != job.workspace else "workspace"
     try:
-        await starting.start_job(deps.jobs, deps.job_queue, job, deps.tracer, done=done)
+        await starting.start_job(deps.jobs, deps.job_queue, job, deps.tracer, spares_tasks=spares_tasks, done=done)
     except KeyError:
         raise NotFoundError(noun) from None
     deps.tracer.line("job.started", job=job.id, kind=job.kind.value, owner=caller.owner.id)

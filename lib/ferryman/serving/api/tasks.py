@@ -10,11 +10,13 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.owners.idempotency import AnsweredError, Completion
+from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.workspaces.agent import AgentGoneError
 from ferryman.ports.errors import UnavailableError
 from ferryman.schedules.fire import arm_timer
 from ferryman.serving.api.access import MANAGES, READS, CurrentCaller, CurrentOwner, Dependencies, OwnedTask, get_plan
@@ -22,6 +24,7 @@ from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency
 from ferryman.serving.api.paging import ByTime
 from ferryman.serving.api.shapes import task as shapes
+from ferryman.serving.api.task_agents import NOT_FOUND
 from ferryman.serving.api.task_checks import TaskRoute, check_task, draft_task, read_fields
 from ferryman.tools.declared import storing
 
@@ -43,7 +46,10 @@ async def create_task(
     await _start_sweep(deps, task)
     answer, location = shapes.TaskResponse.model_validate(task), f"/v1/tasks/{task.id}"
     done = await once.complete(201, answer, location=location)
-    await deps.tasks.create(task, done=None if tools else done)
+    try:
+        await deps.tasks.create(task, done=None if tools else done)
+    except AgentGoneError:
+        raise InvalidInputError([NOT_FOUND]) from None
     try:
         await _store_tools(deps, task, tools, done)
     except AnsweredError:
@@ -88,7 +94,11 @@ async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependenci
         await _start_sweep(deps, changed)
     if tools:
         await storing.check_addition(deps.clusters, task.id, tools)
-    if not await deps.tasks.update(changed, fields, since=task.updated_at):
+    try:
+        is_stored = await deps.tasks.update(changed, fields, since=task.updated_at)
+    except AgentGoneError:
+        raise InvalidInputError([NOT_FOUND]) from None
+    if not is_stored:
         raise NotFoundError("task")
     await _store_tools(deps, changed, tools)
     if is_rearmed:
