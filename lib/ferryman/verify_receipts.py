@@ -33,7 +33,7 @@ COMMON: dict[str, Any] = {"execution": NAME, "number": int, "kind": "[a-z]+", "p
 COMMON |= {"at": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "signature": r"[0-9a-f]{128}", "covers": {PART: HEX}}
 CALL: dict[str, Any] = {"turn": int, "seq": int, "parent": None, "tool": rf"{NAME}|\?"}
 KINDS: dict[str, dict[str, Any]] = {
-    "opened": {**COMMON, "workspace": LATER, "agent": LATER, "person": LATER},
+    "opened": {**COMMON, "workspace": LATER, "agent": LATER, "person": LATER, "conversation": LATER},
     "replied": {**COMMON, "turn": int},
     "planned": {**COMMON, **CALL},
     "settled": {**COMMON, **CALL, "outcome": "answered|failed|in_doubt|refused:[a-z_]+", "credits": CREDITS},

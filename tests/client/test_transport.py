@@ -189,9 +189,10 @@ async def test_receipts_of_all_pages_become_one_document(served: Served) -> None
     assert received == [path, f"{path}&cursor=c"]
 
 
-def test_an_execution_is_started_with_input_and_labels() -> None:
-    assert executions.start_execution("t", "Paris", labels={"order": "42"}).body == {
+def test_an_execution_is_started_with_input_conversation_and_labels() -> None:
+    assert executions.start_execution("t", "Paris", conversation="talk", labels={"order": "42"}).body == {
         "input": "Paris",
+        "conversation": "talk",
         "labels": {"order": "42"},
     }
     assert executions.start_execution("t").body == {}

@@ -40,12 +40,12 @@ from .values import (
 COUNTS = {
     **{"answers": 1, "audit_entries": 1, "invitations": 1, "keys": 1, "members": 1, "people": 1, "user_documents": 1},
     **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 2, "former_values": 1},
-    **{"refused_requests": 1, "steps": 2, "tasks": 1, "tokens": 1},
+    **{"conversation_balances": 1, "refused_requests": 1, "steps": 2, "tasks": 1, "tokens": 1},
 }
 """What `fill` stores in a workspace."""
 
 OF_AGENT = {name: COUNTS[name] for name in COUNTS if name in {*EXECUTIONS.below, *TASKS.below, "executions", "tasks"}} | {
-    **{"former_values": 1, "refused_requests": 1, "tokens": 1}
+    **{"conversation_balances": 1, "former_values": 1, "refused_requests": 1, "tokens": 1}
 }
 """Of that, what belongs to its agent; the agent's own document goes when the job is started."""
 
@@ -71,7 +71,7 @@ async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", 
     fetch = Fetch(name="one", until=LATER)
     await stores.tokens.claim(f"{workspace:a<64}", "ann", task.id, fetch, stale=None, now=NOW)
     await stores.tokens.put(f"{workspace:a<64}", Token(fetch="one", ciphertext=b"\x00", expires_at=LATER))
-    await run(stores, replace(EXECUTION, id=f"exec_{workspace}", task=task.id, **place))
+    await run(stores, replace(EXECUTION, id=f"exec_{workspace}", task=task.id, conversation="talk", **place))
     queued = replace(EXECUTION, id=f"queued_{workspace}", task=task.id, person=person, **place)
     await stores.executions.start(queued, most=10)
     request = {"task": task.id, "input": "Paris", "labels": {"color": "red"}}

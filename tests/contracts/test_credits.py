@@ -32,13 +32,14 @@ from .values import (
     read_execution,
 )
 
+CONVERSATION = "talk_1"
 CAPS = {
     CapKind.OWNER: "guru",
     CapKind.WORKSPACE: EXECUTION.workspace,
     CapKind.AGENT: EXECUTION.agent,
     CapKind.PERSON: f"{EXECUTION.workspace}/pat",
     CapKind.TASK: EXECUTION.task,
-    CapKind.CONVERSATION: "talk_1",
+    CapKind.CONVERSATION: f"{EXECUTION.agent}/{CONVERSATION}",
 }
 
 
@@ -109,7 +110,8 @@ async def test_a_cap_that_was_changed_holds_for_the_next_execution(stores: Store
 
 async def start(stores: Stores, name: str, *, policy: ExecutionPolicy = POLICY, now: datetime = NOW) -> Execution:
     """Return an execution of the same task that is opened `now`, with 100 credits reserved."""
-    await put(stores.tasks, stores.executions, replace(EXECUTION, id=name, person="pat"))
+    conversation = CONVERSATION if any(cap.kind is CapKind.CONVERSATION for cap in policy.caps) else ""
+    await put(stores.tasks, stores.executions, replace(EXECUTION, id=name, person="pat", conversation=conversation))
     claim_execution, _ = await stores.executions.claim(name, slice=0, holder="h", now=now, lease=LEASE)
     execution = replace(claim_execution, policy=policy)
     await stores.executions.open(execution, OPENING, entry=ledger.record_reservation(execution, Decimal(100), at=now), now=now)

@@ -20,6 +20,11 @@ def read_problem(execution: str = "order-42", **fields: Any) -> str:
     return str(invalid.value)
 
 
+BAD_CONVERSATION = (
+    "must be an id of your choice: 1 to 64 ASCII letters, digits, _ and -, of which the first is a letter or a digit"
+)
+
+
 def test_a_task_is_enough() -> None:
     assert parse_request("order-42", {"task": "task_1"}) == ExecutionRequest(task="task_1")
 
@@ -29,7 +34,7 @@ def test_owner_input_and_labels_may_be_given() -> None:
 
 
 def test_nulls_are_as_if_they_were_left_out() -> None:
-    nulls = dict.fromkeys(("owner", "input", "labels"))
+    nulls = dict.fromkeys(("owner", "conversation", "input", "labels"))
     assert parse_request("order-42", {"task": "t", **nulls}) == ExecutionRequest(task="t")
 
 
@@ -40,6 +45,10 @@ def test_nulls_are_as_if_they_were_left_out() -> None:
         ({"task": 7}, "task: must be a text: the id of a task"),
         ({"task": "a/b"}, "task: is not the id of a task"),
         ({"owner": 7}, "owner: must be a text: the id of the task's owner; it may be left out"),
+        ({"conversation": 7}, f"conversation: {BAD_CONVERSATION}"),
+        ({"conversation": "a/b"}, f"conversation: {BAD_CONVERSATION}"),
+        ({"conversation": "a\n"}, f"conversation: {BAD_CONVERSATION}"),
+        ({"conversation": "x" * 65}, f"conversation: {BAD_CONVERSATION}"),
         ({"input": ["Paris"]}, "input: must be a text"),
         ({"input": "\ud800"}, "input: must be a text"),
         ({"input": "x" * 20_001}, "input: must be at most 20000 characters, is 20001"),
@@ -68,7 +77,7 @@ def test_names_of_our_own_are_not_an_applications() -> None:
 
 
 def test_all_errors_are_told_at_once() -> None:
-    problem = read_problem("exec_1", task=1, owner=2, input=3, labels=4)
+    problem = read_problem("exec_1", task=1, owner=2, conversation=3, input=4, labels=5)
     assert [name for name in ("id", *REQUEST_FIELDS) if f"{name}: " in problem] == ["id", *REQUEST_FIELDS]
 
 

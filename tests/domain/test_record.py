@@ -82,15 +82,18 @@ RECORDED = {
     "output": "Done.",
     "error": None,
 }
-PLACED = replace(
-    EXECUTION, workspace="ws_1", agent="agent_1", person="person_1", cancelled_by="owner", taken_over_by="person_2"
-)
-PLACE = {"workspace_id": "ws_1", "agent_id": "agent_1", "person_id": "person_1", "cancelled_by": "owner"}
+PERSONS = {"person": "person_1", "cancelled_by": "owner", "taken_over_by": "person_2"}
+PLACED = replace(EXECUTION, workspace="ws_1", agent="agent_1", conversation="talk", **PERSONS)
+PLACE = {
+    **{"workspace_id": "ws_1", "agent_id": "agent_1", "person_id": "person_1", "conversation_id": "talk"},
+    "cancelled_by": "owner",
+}
 
 
 def test_an_execution_is_written_with_the_names_of_the_api() -> None:
-    place = {"workspace_id": EXECUTION.workspace, "agent_id": EXECUTION.agent, "person_id": None, "cancelled_by": None}
-    assert document.serialize_execution(EXECUTION) == {**RECORDED, **place, "taken_over_by": None}
+    place = {"workspace_id": EXECUTION.workspace, "agent_id": EXECUTION.agent}
+    place |= dict.fromkeys(("person_id", "conversation_id", "cancelled_by", "taken_over_by"))
+    assert document.serialize_execution(EXECUTION) == {**RECORDED, **place}
     assert document.serialize_execution(PLACED) == {**RECORDED, **PLACE, "taken_over_by": "person_2"}
 
 
@@ -102,7 +105,7 @@ def test_a_record_tells_where_an_execution_acts_unless_that_is_where_all_did_bef
 def test_the_first_event_and_the_last_tell_where_and_for_whom() -> None:
     started, finished = event.build_started(PLACED), event.build_finished(PLACED, after=1)
     assert started is not None
-    place = {name: PLACE[name] for name in ("workspace_id", "agent_id", "person_id")}
+    place = {name: PLACE[name] for name in ("workspace_id", "agent_id", "person_id", "conversation_id")}
     assert started.body == {"execution_id": "e", "task_id": "t", **place}
     assert finished.body["cancelled_by"] == "owner"
     unplaced = event.build_started(EXECUTION), event.build_finished(EXECUTION, after=1)

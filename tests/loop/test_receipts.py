@@ -54,8 +54,8 @@ async def test_every_call_is_planned_with_its_turn_and_settled_with_the_next(sta
     assert await fits(stage)
 
 
-async def test_the_first_entry_names_the_person_and_the_last_who_cancelled_it(stage):
-    stage.memory.executions["e"] = replace(stage.execution, person="person_1")
+async def test_the_first_entry_names_the_person_and_conversation_and_the_last_who_cancelled_it(stage):
+    stage.memory.executions["e"] = replace(stage.execution, person="person_1", conversation="talk")
 
     def cancel(ticket):
         stage.memory.executions["e"] = replace(stage.execution, cancel_requested=True, cancelled_by="person_2")
@@ -64,8 +64,8 @@ async def test_the_first_entry_names_the_person_and_the_last_who_cancelled_it(st
     stage.on_call = cancel
     await stage.run(fetches(), says("never"))
     first, *_, last = (await document(stage))["entries"]
-    place = [stage.execution.workspace, stage.execution.agent, "person_1"]
-    assert [first[name] for name in ("workspace", "agent", "person")] == place
+    place = [stage.execution.workspace, stage.execution.agent, "person_1", "talk"]
+    assert [first[name] for name in ("workspace", "agent", "person", "conversation")] == place
     assert (last["status"], last["cancelled_by"]) == ("killed", "person_2")
     assert await fits(stage)
 

@@ -17,7 +17,7 @@ OUTCOMES = ("answered", "refused:url_blocked", "failed", "in_doubt")
 Document = dict[str, Any]
 
 
-PLACE = {"workspace": "ws_1", "agent": "agent_1", "person": "person_1"}
+PLACE = {"workspace": "ws_1", "agent": "agent_1", "person": "person_1", "conversation": "talk"}
 
 
 def public(keys: dict[int, SigningKey] = KEYS) -> dict[str, str]:

@@ -35,7 +35,8 @@ def problems(answer: httpx.Response) -> dict[str, str]:
 
 
 async def test_a_created_agent_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/v1/agents", json={**NEW, "tool_settings": SETTINGS, "max_credits_month": 5})
+    limits = {"max_credits_month": 5, "conversation_credits_max": 2.5}
+    answer = await client.post("/v1/agents", json={**NEW, "tool_settings": SETTINGS, **limits})
     body = answer.json()
     assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/agents/{body['agent_id']}")
     assert body == {
@@ -45,6 +46,7 @@ async def test_a_created_agent_is_answered_with_every_field(client: httpx.AsyncC
         "model": None,
         "tool_settings": SETTINGS,
         "max_credits_month": "5",
+        "conversation_credits_max": "2.5",
         "template": None,
         "is_default": False,
         "archived": False,
@@ -103,6 +105,8 @@ async def test_the_default_agent_can_be_changed(client: httpx.AsyncClient) -> No
         ({"allowed_tools": ["a b"]}, "allowed_tools.0", "must be the name of a tool: 1 to 64 letters, digits, _ and -"),
         ({"allowed_tools": ["x", "orchestrator__x"]}, "allowed_tools.1", "is listed twice"),
         ({"max_credits_month": 10_000_000}, "max_credits_month", "must be at most 55000 on plan pro"),
+        ({"conversation_credits_max": 0}, "conversation_credits_max", "must be above 0"),
+        ({"conversation_credits_max": 10_000_000}, "conversation_credits_max", "must be at most 55000 on plan pro"),
         ({"model": "unknown"}, "model", "has no price; priced are: "),
         ({"template": "bob"}, "template", "is not a known template; known are: manager, wally, eve"),
         (

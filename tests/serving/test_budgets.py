@@ -12,8 +12,10 @@ from ferryman.domain.credits.ledger import record_turn
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.workspace import build_default_workspace
 from tests.builders import START, build_execution
 from tests.domain.test_alert_message import ALERT
+from tests.domain.test_conversation_balance import STORED
 
 from .conftest import TASK, Stage
 
@@ -146,3 +148,23 @@ async def test_without_an_address_there_is_no_secret(client: httpx.AsyncClient, 
     changed = (await client.patch(f"/v1/workspaces/{created['workspace_id']}", json={"alert_url": None})).json()
     assert (changed["alert_url"], changed["alert_secret"]) == (None, None)
     assert stage.memory.credentials[created["workspace_id"]] == {}
+
+
+async def test_the_conversations_that_used_anything_this_month_are_shown_with_the_lower_limit(
+    client: httpx.AsyncClient, stage: Stage
+) -> None:
+    agent = replace(build_default_agent("ann", DEFAULT), id="agent_1", conversation_credits_max=Decimal(50))
+    workspace = replace(build_default_workspace("ann"), conversation_credits_max=Decimal(40))
+    stage.memory.agents["agent_1"], stage.memory.workspaces[DEFAULT] = agent, workspace
+    here = replace(STORED, id="agent_1.talk", owner="ann", workspace=DEFAULT, agent="agent_1")
+    others = {"over": {"month": "2026-10", "credits_reserved": Decimal(0)}, "away": {"workspace": "ws_other"}}
+    stored = [here, *(replace(here, id=f"agent_1.{name}", conversation=name, **change) for name, change in others.items())]
+    stage.memory.conversation_balances.update((balance.id, balance) for balance in stored)
+    rows = (await client.get("/v1/budget")).json()["budgets"]
+    assert [row for row in rows if row["kind"] == "conversation"] == [
+        {
+            **{"kind": "conversation", "id": "agent_1/talk", "name": "talk", "limit": "40"},
+            **{"credits_used": "30", "credits_reserved": "20", "credits_left": "0"},
+            **{"percent_used": 75},
+        }
+    ]

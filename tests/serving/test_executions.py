@@ -58,6 +58,21 @@ async def test_an_execution_needs_no_body(client: httpx.AsyncClient, task: str) 
     assert (answer.status_code, answer.json()["input"]) == (202, None)
 
 
+async def test_an_execution_is_started_in_a_conversation(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    name = await started(client, task, conversation="thread-7")
+    assert stage.memory.executions[name].conversation == "thread-7"
+    assert (await client.get(f"/v1/executions/{name}")).json()["conversation_id"] == "thread-7"
+
+
+@pytest.mark.parametrize("conversation", ["", "a/b", "a b", "-a", "a.b", "ä", "x" * 65])
+async def test_a_conversation_has_an_id_and_nothing_else(
+    client: httpx.AsyncClient, task: str, stage: Stage, conversation: str
+) -> None:
+    answer = await client.post(f"/v1/tasks/{task}/executions", json={"conversation": conversation})
+    assert (answer.status_code, [problem["field"] for problem in answer.json()["errors"]]) == (422, ["conversation"])
+    assert not stage.memory.executions
+
+
 async def test_too_long_an_input_starts_nothing(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     answer = await client.post(f"/v1/tasks/{task}/executions", json={"input": "x" * 20_001})
     assert answer.json()["errors"] == [{"field": "input", "message": "String should have at most 20000 characters"}]

@@ -13,7 +13,8 @@ from ferryman.domain.workspaces.workspace import WORKSPACES_PER_OWNER_MAX
 from .conftest import Stage
 
 LONGEST = "must be 1 to 90 days, as this deployment keeps nothing longer; null for as long as the deployment keeps any"
-NEW = {"name": "Kitchen", "allowed_tools": ["http_get"], "max_credits_month": 5, "retention_days": 30}
+LIMITS = {"max_credits_month": 5, "conversation_credits_max": 2, "retention_days": 30}
+NEW = {"name": "Kitchen", "allowed_tools": ["http_get"], **LIMITS}
 DEFAULT = derive_default_workspace("ann")
 
 
@@ -37,6 +38,7 @@ async def test_a_created_workspace_is_answered_with_every_field(client: httpx.As
         "state": "active",
         "is_default": False,
         "max_credits_month": "5",
+        "conversation_credits_max": "2",
         "alert_url": "https://hooks.example.com/a",
         "created_at": "2026-11-21T12:00:00Z",
         "updated_at": "2026-11-21T12:00:00Z",
@@ -77,6 +79,8 @@ async def test_the_default_workspace_has_settings_too(client: httpx.AsyncClient)
         ({"allowed_tools": ["a b"]}, "allowed_tools.0", "must be the name of a tool: 1 to 64 letters, digits, _ and -"),
         ({"allowed_tools": ["a", "a"]}, "allowed_tools.1", "is listed twice"),
         ({"max_credits_month": 0}, "max_credits_month", "must be above 0; null for no limit"),
+        ({"conversation_credits_max": 0}, "conversation_credits_max", "must be above 0; null for no limit"),
+        ({"conversation_credits_max": 10_000_000}, "conversation_credits_max", "must be at most 55000 on plan pro"),
         ({"max_credits_month": 10_000_000}, "max_credits_month", "must be at most 55000 on plan pro"),
         (
             {"retention_days": 0},

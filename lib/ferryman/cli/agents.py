@@ -16,7 +16,7 @@ from ferryman.domain.workspaces.effective_policy import PolicyLevel
 FILE = click.File("r", encoding="utf-8")
 LEVELS = tuple(level.value for level in PolicyLevel)
 YES, NO, NOT_JUDGED = "yes", "no", "-"
-CLEARED = ("model", "max_credits_month")
+CLEARED = ("model", "max_credits_month", "conversation_credits_max")
 """The options whose value none takes away what was set."""
 
 
@@ -44,6 +44,7 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--tool", "allowed_tools", multiple=True, help="A tool it may call, and no others; repeat for more."),
         click.option("--all-tools", is_flag=True, help="It may call every tool that the task enables."),
         click.option("--max-credits-month", help="Credits its executions may use in a month (UTC); none: no limit."),
+        click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: as the workspace."),
     ]
     for option in reversed(options):
         command = option(command)

@@ -21,7 +21,8 @@ COLUMNS = ("kind", "id", "name", "limit", "used", "reserved", "left", "share", "
 async def budget(session: ApiSession) -> None:
     """Show what is used and reserved of each cap this month, the plan's first; a cap that is changed holds from then on.
 
-    A cap is set with max_credits_month of a workspace, an agent, a member or a task.
+    A cap is set with max_credits_month of a workspace, an agent, a member or a task, and with conversation_credits_max of a
+    workspace or an agent for each conversation.
     """
     answer = await session.client.get_budget()
     session.screen.print_json(answer)

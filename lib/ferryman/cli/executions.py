@@ -101,17 +101,20 @@ async def cancel(session: ApiSession, execution: str) -> None:
 @click.command()
 @click.argument("task")
 @click.option("--input", "text", help="What this run is about; it is added to the task's prompt.")
+@click.option("--conversation", metavar="ID", help="An id of yours, for all runs of one conversation with the agent.")
 @click.option("--label", "labels", multiple=True, metavar="NAME=TEXT", help="A label of yours, repeatable; no model sees it.")
 @click.option("--detach", is_flag=True, help="Start it and do not wait.")
 @api_command
 @prints_lines
-async def run(session: ApiSession, task: str, text: str | None, labels: tuple[str, ...], detach: bool) -> int:
+async def run(
+    session: ApiSession, task: str, text: str | None, conversation: str | None, labels: tuple[str, ...], detach: bool
+) -> int:
     """Run TASK and watch it: every turn, every call, what came of it, and the answer.
 
     A broken line is taken up where it stopped. Ctrl-C ends the watching, not the execution. With --json, each event and at
     last the execution's record are a line each.
     """
-    started = await session.client.start_execution(task, text, labels=_read_labels(labels))
+    started = await session.client.start_execution(task, text, conversation=conversation, labels=_read_labels(labels))
     execution = str(started["execution_id"])
     if detach:
         session.screen.print_result(started, execution)

@@ -45,6 +45,7 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--tool", "allowed_tools", multiple=True, help="A tool that may be called in it; repeat for more."),
         click.option("--all-tools", is_flag=True, help="Every tool may be called in it."),
         click.option("--max-credits-month", help="Credits it may use in a month (UTC); none: only the plan's limit."),
+        click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: no limit here."),
         click.option("--alert-url", help="An https URL that its alerts are sent to; none: nowhere."),
         click.option("--retention-days", help="Days that executions are kept after their end; none: as the deployment."),
     ]

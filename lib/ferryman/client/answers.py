@@ -17,6 +17,7 @@ class AgentJson(TypedDict):
     allowed_tools: list[str]
     tool_settings: dict[str, ToolSettingsJson]
     max_credits_month: str | None
+    conversation_credits_max: str | None
     template: str | None
     is_default: bool
     archived: bool
@@ -71,7 +72,7 @@ class AuditEntryJson(TypedDict):
 
 
 class BudgetListJson(TypedDict):
-    """The budgets of `month` (UTC), the outermost first."""
+    """The budgets of `month` (UTC), the outermost first; of conversations, the 200 that used or reserved credits last."""
 
     month: str
     budgets: list[BudgetJson]
@@ -201,6 +202,7 @@ class ExecutionJson(TypedDict):
     workspace_id: str
     agent_id: str
     person_id: str | None
+    conversation_id: str | None
     cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
@@ -329,6 +331,7 @@ class ListedExecutionJson(TypedDict):
     workspace_id: str
     agent_id: str
     person_id: str | None
+    conversation_id: str | None
     cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
@@ -643,6 +646,7 @@ class WorkspaceJson(TypedDict):
     is_default: bool
     allowed_tools: list[str]
     max_credits_month: str | None
+    conversation_credits_max: str | None
     alert_url: str | None
     alert_secret: str | None
     retention_days: int | None

@@ -12,7 +12,7 @@ from typing import Any
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.copies import replace
 from ferryman.domain.credits.alert import Alert, find_alerts, select_pending
-from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, reserve_credits, settle_credits
+from ferryman.domain.credits.balance import reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
@@ -26,6 +26,7 @@ from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import checked_executions, documents, keyed, occupancy, turns
 from ferryman.gcp.alerts import create_alerts, read_new, store_refusal
+from ferryman.gcp.balances import read_balance, store_balance
 from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
@@ -160,12 +161,12 @@ class FirestoreExecutions(FirestoreRequests):
         places, reserve = self._places, opening.max_credits
         expiry = self._retention.expire_below(execution, now)
         rules.check_fence(await self._read(transaction, execution.id), execution, now)
-        before = await self._read_balance(transaction, execution, now)
+        before = await read_balance(self._client, transaction, execution, now=now)
         try:
             balance = reserve_credits(before, execution, reserve)
         except InsufficientCreditsError as error:
             return await store_refusal(self._client, transaction, error, execution, before, now=now)
-        transaction.set(places.locate_balance(balance.id), documents.write(balance))
+        store_balance(transaction, places, balance, execution, now=now)
         self._create_entry(transaction, entry)
         self._update(transaction, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
         self._create(transaction, turns.place_step(places, execution.id, 0, opening, receipts, expiry))
@@ -293,10 +294,10 @@ class FirestoreExecutions(FirestoreRequests):
             return None
         alerts: list[Alert] = []
         if ending.entry is not None:
-            balance = await self._read_balance(transaction, execution, now)
+            balance = await read_balance(self._client, transaction, execution, now=now)
             settled = settle_credits(balance, current, reserved=current.credits_reserved, used=execution.credits_used)
             alerts, _ = await read_new(self._client, transaction, find_alerts(balance, settled, current, now=now))
-            transaction.set(self._places.locate_balance(balance.id), documents.write(settled))
+            store_balance(transaction, self._places, settled, current, now=now)
             self._create_entry(transaction, ending.entry)
             create_alerts(transaction, self._places, alerts)
         ended = ending.apply(execution, now=now)
@@ -391,9 +392,3 @@ class FirestoreExecutions(FirestoreRequests):
         if current is None:
             raise NotAdmittedError(execution.id)
         return current
-
-    async def _read_balance(self, transaction: Transaction, execution: Execution, now: datetime) -> CreditBalance:
-        """Return the owner's balance in the month of `now`."""
-        name = name_owner_balance(execution.owner)
-        snapshot = await self._places.locate_balance(name).get(transaction=transaction)
-        return (documents.read_or_none(CreditBalance, snapshot) or CreditBalance(id=name)).at(now)

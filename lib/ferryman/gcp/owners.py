@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.conversation import ConversationBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
@@ -63,6 +64,10 @@ class FirestoreLedger(FirestoreStore):
     async def balance(self, balance: str) -> CreditBalance:
         snapshot = await self._places.locate_balance(balance).get()
         return documents.read_or_none(CreditBalance, snapshot) or CreditBalance(id=balance)
+
+    async def list_conversations(self, workspace: str, *, most: int) -> Sequence[ConversationBalance]:
+        query = filter_by(self._client.collection("conversation_balances"), ("workspace", "==", workspace))
+        return await documents.read_all(ConversationBalance, query.order_by("updated_at", direction="DESCENDING").limit(most))
 
     async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:
         query = filter_by(self._client.collection("ledger"), ("execution", "==", execution))

@@ -73,6 +73,9 @@ class Places:
     def locate_balance(self, balance: str) -> AsyncDocumentReference:
         return self.client.document("purses", balance)
 
+    def locate_conversation_balance(self, balance: str) -> AsyncDocumentReference:
+        return self.client.document("conversation_balances", balance)
+
     def locate_alert(self, alert: str) -> AsyncDocumentReference:
         return self.client.document("alerts", alert)
 

@@ -10,6 +10,7 @@ from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.copies import replace
 from ferryman.domain.credits.alert import Alert, build_refusal_alert, find_alerts, select_pending
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, reserve_credits, settle_credits
+from ferryman.domain.credits.conversation import join_conversations, name_conversation_balance, split_conversation
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
@@ -93,7 +94,7 @@ class MemoryExecutions(MemoryRequests):
             alert = build_refusal_alert(error.shortage, execution, before, now=now)
             stored = self._memory.alerts.setdefault(alert.id, alert)
             raise InsufficientCreditsError(error.shortage, alert=next(iter(select_pending([stored])), "")) from None
-        self._memory.balances[balance.id] = balance
+        self._store_balance(balance, execution, now)
         self._memory.entries[entry.id] = entry
         self._add_receipts(execution.id, receipts)
         self._update(current, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
@@ -178,7 +179,7 @@ class MemoryExecutions(MemoryRequests):
             crossed = find_alerts(balance, settled, current, now=now)
             alerts = [alert for alert in crossed if alert.id not in self._memory.alerts]
             self._memory.alerts.update((alert.id, alert) for alert in alerts)
-            self._memory.balances[balance.id] = settled
+            self._store_balance(settled, current, now)
         self._free_slot(execution)
         self._update(current, ending.apply(execution, now=now), rules.ENDING_FIELDS)
         return select_pending(alerts)
@@ -250,7 +251,16 @@ class MemoryExecutions(MemoryRequests):
 
     def _read_balance(self, execution: Execution, now: datetime) -> CreditBalance:
         name = name_owner_balance(execution.owner)
-        return self._memory.balances.get(name, CreditBalance(id=name)).at(now)
+        balance = self._memory.balances.get(name, CreditBalance(id=name)).at(now)
+        conversation = self._memory.conversation_balances.get(name_conversation_balance(execution))
+        return join_conversations(balance, [conversation] if conversation is not None else [])
+
+    def _store_balance(self, balance: CreditBalance, execution: Execution, now: datetime) -> None:
+        rest, conversation = split_conversation(balance, execution, now=now)
+        self._memory.balances[rest.id] = rest
+        self._memory.conversation_balances.pop(name_conversation_balance(execution), None)
+        if conversation is not None:
+            self._memory.conversation_balances[conversation.id] = conversation
 
     async def _check_switches(self, execution: Execution) -> None:
         reason = await MemoryHalts(self._memory).find_halt_reason(execution.owner, created=execution.created_at)

@@ -114,10 +114,14 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
             ]:
                 yield part.name, _remove(memory.user_documents, place)
     elif isinstance(stored := getattr(memory, _NAMES.get(part.name, part.name), None), dict):
-        for name in [name for name, item in stored.items() if getattr(item, "workspace", "") == job.workspace]:
+        for name in [name for name, item in stored.items() if _is_part(job, part, item)]:
             if part is MEMBERS and name[1] in memory.people and sum(person == name[1] for _, person in stored) == 1:
                 yield "people", _remove(memory.people, name[1])
             yield part.name, _remove(stored, name)
+
+
+def _is_part(job: Job, part: WorkspacePart, item: Any) -> bool:
+    return _fits(job, item) if part.of_agents else getattr(item, "workspace", "") == job.workspace
 
 
 _NAMES = {"members": "memberships", "answers": "keyed", "audit_entries": "audit"}

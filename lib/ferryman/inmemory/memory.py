@@ -16,6 +16,7 @@ from ferryman.domain.credentials.former import FormerValues
 from ferryman.domain.credentials.token import TokenSlot
 from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.conversation import ConversationBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.occupancy import Occupancy
@@ -68,6 +69,7 @@ class Memory:
     occupancy: dict[str, Occupancy] = field(default_factory=dict)
     streams: dict[str, Mapping[str, datetime]] = field(default_factory=dict)
     balances: dict[str, CreditBalance] = field(default_factory=dict)
+    conversation_balances: dict[str, ConversationBalance] = field(default_factory=dict)
     entries: dict[str, LedgerEntry] = field(default_factory=dict)
     imported_entries: dict[str, tuple[LedgerEntry, ...]] = field(default_factory=dict)
     alerts: dict[str, Alert] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.conversation import ConversationBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.owners import stream as rules
@@ -35,6 +36,10 @@ class MemoryLedger(MemoryStore):
 
     async def balance(self, balance: str) -> CreditBalance:
         return self._memory.balances.get(balance, CreditBalance(id=balance))
+
+    async def list_conversations(self, workspace: str, *, most: int) -> Sequence[ConversationBalance]:
+        here = (known for known in self._memory.conversation_balances.values() if known.workspace == workspace)
+        return sorted(here, key=lambda known: (known.updated_at, known.id), reverse=True)[:most]
 
     async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:
         return sorted(

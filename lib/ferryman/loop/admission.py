@@ -54,6 +54,7 @@ async def _admit(deps: LoopDependencies, execution: str, request: ExecutionReque
         owner=task.owner,
         workspace=task.workspace,
         agent=task.agent,
+        conversation=request.conversation,
         input=request.input,
         labels=request.labels,
         created_at=deps.clock.now(),

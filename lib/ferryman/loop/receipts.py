@@ -42,6 +42,8 @@ def sign_opening(signer: Signer, execution: Execution, opening: ExecutionSetup, 
     place = {"workspace": execution.workspace, "agent": execution.agent}
     if execution.person:
         place["person"] = execution.person
+    if execution.conversation:
+        place["conversation"] = execution.conversation
     return _extend_chain(signer, execution, [Fact(ReceiptKind.OPENED, place, covers)], opening.started_at)
 
 

@@ -62,6 +62,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     if offer.fault is not None:
         raise StartRejectedError(offer.fault)
     approved = [deps.integrations[name] for name in task.integrations if name in deps.integrations]
+    caps = collect_caps(task, workspace=start.workspace, agent=agent, member=start.member, conversation=execution.conversation)
     policy = ExecutionPolicy(
         owner=task.owner,
         task=task.id,
@@ -74,7 +75,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         webhook_match=task.webhook_match,
         credentials=tuple(sorted(credential.label.name for credential in sealed)),
         former=any(select_current(stored.values, deps.clock.now()) for stored in former),
-        caps=collect_caps(task, workspace=start.workspace, agent=agent, member=start.member),
+        caps=caps,
         declared=offer.fingerprints,
         headers=collect_service_headers(approved),
         limits=start.limits,

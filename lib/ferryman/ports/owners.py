@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.conversation import ConversationBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.owners.owner import Owner
 
@@ -26,9 +27,13 @@ class CallerIdentifier(Protocol):
 
 
 class Ledger(Protocol):
-    """The entries and balances of credits, which the writes of executions create."""
+    """The entries and balances of credits, which the writes of executions create.
+
+    `list_conversations` returns the balances of at most so many conversations of a workspace, those that changed last first.
+    """
 
     async def balance(self, balance: str) -> CreditBalance: ...
+    async def list_conversations(self, workspace: str, *, most: int) -> Sequence[ConversationBalance]: ...
     async def of_execution(self, execution: str) -> Sequence[LedgerEntry]: ...
     async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[LedgerEntry]: ...
 

@@ -237,6 +237,7 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
         workspace=ended.workspace,
         agent=ended.agent,
         person=ended.person,
+        conversation=ended.conversation,
         input=ended.input,
         labels=ended.labels,
         created_at=ended.created_at,

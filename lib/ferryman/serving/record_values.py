@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.part import Part
-from ferryman.domain.credits.ledger import LedgerEntry, Posting
+from ferryman.domain.credits.ledger import LedgerEntry, Posting, digest_conversation
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.executions.usage import Usage
@@ -50,6 +50,7 @@ def build_execution(response: executions.DetailedExecution, *, owner: str, polic
         workspace=response.workspace_id,
         agent=response.agent_id,
         person=response.person_id or "",
+        conversation=response.conversation_id or "",
         cancelled_by=response.cancelled_by or "",
         usage=_same(Usage, response.usage),
         tool_calls=tuple(_same(ToolCallResult, part) for part in response.tool_calls),
@@ -101,6 +102,7 @@ def build_entry(response: shapes.EntryResponse, execution: Execution) -> LedgerE
     """Return the movement of credits that is told of `execution`."""
     about = {"execution": execution.id, "owner": execution.owner, "task": execution.task}
     about |= {"workspace": execution.workspace, "agent": execution.agent, "person": execution.person}
+    about |= {"conversation": digest_conversation(execution)}
     return _same(LedgerEntry, response, postings=tuple(_same(Posting, posting) for posting in response.postings), **about)
 
 

@@ -130,6 +130,10 @@ async def entries_of_an_owner(clients: GoogleClients) -> None:
     await FirestoreLedger(clients).of_owner("ann", since=NOW, until=NOW)
 
 
+async def conversations_of_a_workspace(clients: GoogleClients) -> None:
+    await FirestoreLedger(clients).list_conversations("w", most=9)
+
+
 async def sealed_anywhere(clients: GoogleClients) -> None:
     await FirestoreSealedInventory(clients, len).list_credentials()
 
@@ -324,6 +328,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreHalts.find_halt_reasons": (switches_read,),
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
+    "FirestoreLedger.list_conversations": (conversations_of_a_workspace,),
     "FirestoreOwners.list": (owners_listed,),
     "FirestoreOwners.rekey": (rekeyed,),
     "FirestoreSchedules.armed": (armed,),

@@ -68,7 +68,7 @@ async def create(
 @pytest.mark.official
 async def test_a_user_writes_requests_and_nothing_else(tmp_path: Path) -> None:
     async with serve_rules(tmp_path) as client:
-        whole = {**REQUEST, "input": "Paris", "labels": {"order": "42"}}
+        whole = {**REQUEST, "conversation": "talk", "input": "Paris", "labels": {"order": "42"}}
         assert [await create(client, fields, f"order-{n}") for n, fields in enumerate((REQUEST, whole))] == [200, 200]
         wrong = {
             "a field too many": {**REQUEST, "status": "completed"},
@@ -78,6 +78,8 @@ async def test_a_user_writes_requests_and_nothing_else(tmp_path: Path) -> None:
             "another owner": {**REQUEST, "owner": "bob"},
             "a task that is a number": {**REQUEST, "task": 7},
             "an input too long": {**REQUEST, "input": "x" * 20_001},
+            "a conversation that is no text": {**REQUEST, "conversation": 7},
+            "too long a conversation": {**REQUEST, "conversation": "x" * 65},
             "labels that are text": {**REQUEST, "labels": "red"},
             "too many labels": {**REQUEST, "labels": {str(n): "" for n in range(17)}},
         }

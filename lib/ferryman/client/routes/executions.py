@@ -13,13 +13,21 @@ def start_execution(
     task: str,
     text: str | None = None,
     *,
+    conversation: str | None = None,
     labels: Mapping[str, str] | None = None,
     traceparent: str | None = None,
     key: str | None = None,
 ) -> ApiRequest[answers.ExecutionJson]:
-    """Start an execution, with `text` as its input, `labels` of yours and as part of a trace; it is queued, not awaited."""
+    """Start an execution, which is queued, not awaited: with `text` as its input, `labels` of yours and as part of a trace.
+
+    `conversation` is an id of your choice, for all executions of one conversation with the agent.
+    """
     headers = {"traceparent": traceparent} if traceparent else None
-    body = {**({} if text is None else {"input": text}), **({"labels": dict(labels)} if labels else {})}
+    body = {
+        **({} if text is None else {"input": text}),
+        **({"conversation": conversation} if conversation else {}),
+        **({"labels": dict(labels)} if labels else {}),
+    }
     return post(build_path("tasks", task, "executions"), read_as(answers.ExecutionJson), body, key=key, headers=headers)
 
 

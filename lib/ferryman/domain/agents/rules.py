@@ -14,6 +14,7 @@ from ferryman.domain.tools.settings import CALLS_LIMIT, TIMEOUT_LIMIT_S, ToolSet
 from ferryman.domain.tools.tool import Tool, ToolListing
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.rules import find_name_problems
+from ferryman.domain.workspaces.workspace import CREDIT_LIMITS
 
 SETTINGS_MAX = 50
 """The tools that one agent has settings of."""
@@ -39,8 +40,10 @@ def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], model
     ]
     if agent.model is not None:
         problems += find_model_problems(agent.model, models)
-    if agent.max_credits_month is not None and agent.max_credits_month <= 0:
-        problems.append(Problem("max_credits_month", "must be above 0"))
+    for name in CREDIT_LIMITS:
+        limit = getattr(agent, name)
+        if limit is not None and limit <= 0:
+            problems.append(Problem(name, "must be above 0"))
     return problems
 
 

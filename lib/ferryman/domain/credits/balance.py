@@ -1,7 +1,8 @@
 """Credit balances: what an owner has used in a month and what is reserved for executions under way, in all and part by part.
 
-The parts are the owner's workspaces, agents, people, tasks and conversations, in the owner's own document: every cap is judged,
-and everything is counted, with one document read and one written, at the start of an execution and at its end.
+The parts are the owner's workspaces, agents, people and tasks, in the owner's own document: every cap is judged, and everything
+is counted, with one document read and one written, at the start of an execution and at its end. The execution's conversation is
+one part more, which is stored in a document of its own (`credits.conversation`): their number has no bound.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ferryman.domain.copies import replace
 from ferryman.domain.credits.shortage import InsufficientCreditsError, Shortage, TooManyPartsError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.owners.cap import Cap, CapKind, name_part, name_person_part
+from ferryman.domain.owners.cap import Cap, CapKind, name_conversation_part, name_part, name_person_part
 from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import STORED_NAME
 
@@ -129,9 +130,16 @@ def list_parts(execution: Execution) -> tuple[str, ...]:
     ]
     if execution.person:
         names.append(name_part(CapKind.PERSON, name_person_part(execution.workspace, execution.person)))
+    if execution.conversation:
+        names.append(name_part(CapKind.CONVERSATION, name_conversation_part(execution.agent, execution.conversation)))
     if execution.policy is not None:
         names += (cap.part for cap in execution.policy.caps)
     return tuple(dict.fromkeys(names))
+
+
+def is_conversation(part: str) -> bool:
+    """Tell whether a part is that of a conversation, which is stored in a document of its own."""
+    return part.startswith(name_part(CapKind.CONVERSATION, ""))
 
 
 def list_caps(policy: ExecutionPolicy | None) -> tuple[Cap, ...]:
@@ -167,10 +175,11 @@ def _limit_parts(parts: Mapping[str, CreditPart]) -> Mapping[str, CreditPart]:
 
     A cap that such a part gets later in the month counts from then on. Raise `TooManyPartsError` where that does not suffice.
     """
-    surplus = len(parts) - PARTS_MAX
+    counted = [name for name in parts if not is_conversation(name)]
+    surplus = len(counted) - PARTS_MAX
     if surplus <= 0:
         return parts
-    idle = [name for name, part in parts.items() if not part.is_capped and not part.credits_reserved]
+    idle = [name for name in counted if not parts[name].is_capped and not parts[name].credits_reserved]
     if len(idle) < surplus:
         raise TooManyPartsError(PARTS_MAX)
     forgotten = set(sorted(idle, key=lambda name: (parts[name].credits_used, name))[:surplus])

@@ -6,6 +6,7 @@ before it starts and after it ends; an owner's is minus the credits that the own
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,7 @@ from decimal import Decimal
 
 from ferryman.domain.credits.balance import name_owner_balance
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.owners.cap import name_conversation_part
 from ferryman.domain.workspaces.names import fill_place
 
 TOKENS = "llm_tokens"
@@ -33,7 +35,9 @@ class LedgerEntry:
     """One entry. `id` is made of the execution and the event, so no event is entered twice (idempotency).
 
     An entry that names no workspace is one of the owner's default workspace, and one without an agent of that one's default
-    agent; `person` is "" where no person started the execution.
+    agent; `person` is "" where no person started the execution, and `conversation`, a
+    digest of the conversation and its agent, where it belongs to none: entries stay when the rest is deleted, and hold nothing
+    that anybody wrote.
     """
 
     id: str
@@ -42,6 +46,7 @@ class LedgerEntry:
     workspace: str = ""
     agent: str = ""
     person: str = ""
+    conversation: str = ""
     task: str
     at: datetime
     postings: tuple[Posting, ...]
@@ -101,6 +106,13 @@ def name_start(execution: str) -> str:
     return f"{execution}.{START}"
 
 
+def digest_conversation(execution: Execution) -> str:
+    """Return what entries name the conversation of `execution` by, "" where it has none: no other agent's has it."""
+    if not execution.conversation:
+        return ""
+    return hashlib.sha256(name_conversation_part(execution.agent, execution.conversation).encode()).hexdigest()[:32]
+
+
 def _build_entry(execution: Execution, what: str, at: datetime, lines: Mapping[str, Decimal]) -> LedgerEntry:
     postings = tuple(Posting(account=account, credits=amount) for account, amount in lines.items() if amount)
     return LedgerEntry(
@@ -110,6 +122,7 @@ def _build_entry(execution: Execution, what: str, at: datetime, lines: Mapping[s
         workspace=execution.workspace,
         agent=execution.agent,
         person=execution.person,
+        conversation=digest_conversation(execution),
         task=execution.task,
         at=at,
         postings=postings,

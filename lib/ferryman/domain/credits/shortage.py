@@ -67,12 +67,18 @@ class Shortage:
 
     def _advise(self) -> str:
         is_plan = self.cap.kind is CapKind.OWNER
-        what = "change the plan" if is_plan else f"raise max_credits_month of the {_HOLDERS[self.cap.kind]}"
+        what = "change the plan" if is_plan else self._name_setting()
         if self.amount > self.cap.credits:
             return f"lower max_credits of the task to {format_credits(self.cap.credits)} or less, or {what}"
         if self.will_fit:
             return f"start it again when executions under way have ended, or {what}"
-        return f"lower max_credits of the task, {what}, or wait for {name_next_month(self.month)} (UTC)"
+        other = ", start another conversation" if self.cap.kind is CapKind.CONVERSATION else ""
+        return f"lower max_credits of the task, {what}{other}, or wait for {name_next_month(self.month)} (UTC)"
+
+    def _name_setting(self) -> str:
+        if self.cap.kind is CapKind.CONVERSATION:
+            return f"raise conversation_credits_max of the {self.cap.set_by}"
+        return f"raise max_credits_month of the {_HOLDERS[self.cap.kind]}"
 
 
 _HOLDERS = {kind: "member" if kind is CapKind.PERSON else kind.value for kind in CapKind}

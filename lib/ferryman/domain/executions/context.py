@@ -10,6 +10,7 @@ class ExecutionContext:
     """The ids of what an execution belongs to, from the outermost to the innermost.
 
     `user` is the person who started it, or the owner where a schedule, an application or the owner's own key did (S2-2, C-22).
+    `conversation` is the id that its starter chose, of one of the agent's conversations; "" where it belongs to none.
     """
 
     user: str
@@ -18,3 +19,4 @@ class ExecutionContext:
     agent: str
     task: str
     execution: str
+    conversation: str = ""

@@ -69,6 +69,7 @@ class ModelTrouble:
 class ExecutionSummary:
     """What a list tells of an execution: all that is small. Credits are Decimals.
 
+    `conversation` is the id, chosen by its starter, of one of the agent's conversations; "" where it belongs to none.
     `person` started it; it is "" where a schedule, an application or the owner's own key did. `cancelled_by` is the person who
     cancelled it first, `OWNER` for the owner's own key; "" where nobody did.
     `slice` is the queue delivery that may go on with it, and older ones may not. `credits_held` are reserved for work under way
@@ -82,6 +83,7 @@ class ExecutionSummary:
     workspace: str = ""
     agent: str = ""
     person: str = ""
+    conversation: str = ""
     status: Status = Status.QUEUED
     labels: Mapping[str, str] = field(default_factory=dict, repr=False)
     created_at: datetime
@@ -116,6 +118,7 @@ class ExecutionSummary:
             agent=self.agent,
             task=self.task,
             execution=self.id,
+            conversation=self.conversation,
         )
 
 

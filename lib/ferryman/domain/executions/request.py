@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 
-REQUEST_FIELDS = ("task", "owner", "input", "labels")
+REQUEST_FIELDS = ("task", "owner", "conversation", "input", "labels")
 """The fields of a request. `task` is enough; an application's other fields are ignored, and dropped once it is answered."""
 
 RESERVED = "exec_"
@@ -25,10 +25,14 @@ _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionRequest:
-    """A run that an application asks for; `owner` is the task's, where it is given."""
+    """A run that an application asks for; `owner` is the task's, where it is given.
+
+    `conversation` is an id of the application's choice, "" for none.
+    """
 
     task: str
     owner: str | None = None
+    conversation: str = ""
     input: str | None = field(default=None, repr=False)
     labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -41,7 +45,11 @@ def parse_request(execution: str, fields: Mapping[str, Any]) -> ExecutionRequest
     if problems:
         raise InvalidInputError(problems)
     return ExecutionRequest(
-        task=fields["task"], owner=fields.get("owner"), input=fields.get("input"), labels=dict(fields.get("labels") or {})
+        task=fields["task"],
+        owner=fields.get("owner"),
+        conversation=fields.get("conversation") or "",
+        input=fields.get("input"),
+        labels=dict(fields.get("labels") or {}),
     )
 
 
@@ -95,6 +103,13 @@ def find_label_problems(labels: Any) -> Iterator[Problem]:
             yield Problem(f"labels.{name}", f"must be a text of at most {LABEL_CHARACTERS_MAX} characters")
 
 
+def find_conversation_problems(conversation: Any) -> Iterator[Problem]:
+    """Yield the problem of the id that a starter chose for a conversation; None is none."""
+    if conversation is not None and not (isinstance(conversation, str) and _ID.fullmatch(conversation)):
+        allowed = "letters, digits, _ and -, of which the first is a letter or a digit"
+        yield Problem("conversation", f"must be an id of your choice: 1 to 64 ASCII {allowed}")
+
+
 def _find_id_problems(execution: str) -> Iterator[Problem]:
     if _ID.fullmatch(execution) is None:
         allowed = "letters, digits, _ and -, and begin with a letter or a digit"
@@ -140,6 +155,7 @@ def _is_text(value: Any) -> bool:
 _CHECKS = {
     "task": _find_task_problems,
     "owner": _find_owner_problems,
+    "conversation": find_conversation_problems,
     "input": _find_input_problems,
     "labels": find_label_problems,
 }

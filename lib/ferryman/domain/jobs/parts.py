@@ -29,6 +29,8 @@ EXECUTIONS = WorkspacePart(name="executions", collection="executions", below=("c
 TASKS = WorkspacePart(name="tasks", collection="tasks", below=("credentials", "connections", "clusters"), of_agents=True)
 REFUSED = WorkspacePart(name="refused_requests", collection="executions", of_agents=True)
 """The requests that applications wrote for its tasks and that were refused, each in the place of an execution."""
+CONVERSATIONS = WorkspacePart(name="conversation_balances", collection="conversation_balances", of_agents=True)
+"""What conversations used in the month, after everything that could still change it."""
 AGENTS = WorkspacePart(name="agents", collection="agents")
 MEMBERS = WorkspacePart(name="members", collection="memberships")
 """With each goes the person, where that is the last membership of theirs: nothing else says the name."""
@@ -36,6 +38,7 @@ PARTS: tuple[WorkspacePart, ...] = (
     EXECUTIONS,
     TASKS,
     REFUSED,
+    CONVERSATIONS,
     AGENTS,
     MEMBERS,
     WorkspacePart(name="keys", collection="api_keys"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+
+from ferryman.domain.stored import LEFT_OUT
 
 
 class CapKind(StrEnum):
@@ -22,11 +24,16 @@ class CapKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
-    """At most `credits` in a month (UTC) by what `kind` and `id` name; a person's `id` is that of `name_person_part`."""
+    """At most `credits` in a month (UTC) by what `kind` and `id` name.
+
+    A person's `id` is that of `name_person_part`, a conversation's that of `name_conversation_part`. `set_by` tells where the
+    cap of a conversation is set: on its agent or on its workspace; None for what has its own.
+    """
 
     kind: CapKind
     id: str
     credits: Decimal
+    set_by: CapKind | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def part(self) -> str:
@@ -42,3 +49,8 @@ def name_part(kind: CapKind, name: str) -> str:
 def name_person_part(workspace: str, person: str) -> str:
     """Return the id of a person in a workspace, under which the person's executions there are counted and capped."""
     return f"{workspace}/{person}"  # no id has a slash
+
+
+def name_conversation_part(agent: str, conversation: str) -> str:
+    """Return the id of a conversation of an agent, under which its executions are counted and capped."""
+    return f"{agent}/{conversation}"  # no id has a slash

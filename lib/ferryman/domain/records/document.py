@@ -30,7 +30,7 @@ _SUMMARY = (
     *("status", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
     *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "error"),
 )
-_PLACE = ("workspace_id", "agent_id", "person_id", "cancelled_by", "taken_over_by")
+_PLACE = ("workspace_id", "agent_id", "person_id", "conversation_id", "cancelled_by", "taken_over_by")
 _PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
@@ -75,6 +75,7 @@ def serialize_summary(execution: ExecutionSummary) -> Document:
         "workspace_id": execution.workspace,
         "agent_id": execution.agent,
         "person_id": execution.person or None,
+        "conversation_id": execution.conversation or None,
         "cancelled_by": execution.cancelled_by or None,
     }
     summary = {"execution_id": execution.id, "task_id": execution.task, **place, **_select(execution, _SUMMARY)}

@@ -9,7 +9,7 @@ from ferryman.domain.workspaces.names import derive_default_agent, derive_defaul
 
 
 def describe_place(execution: ExecutionSummary) -> Mapping[str, str]:
-    """Return workspace, agent and person of an execution, without those that it has where it names none.
+    """Return workspace, agent, person and conversation of an execution, without those that it has where it names none.
 
     So the record of an execution from before there were workspaces has the digests that were signed then.
     """
@@ -20,4 +20,6 @@ def describe_place(execution: ExecutionSummary) -> Mapping[str, str]:
         place["agent_id"] = execution.agent
     if execution.person:
         place["person_id"] = execution.person
+    if execution.conversation:
+        place["conversation_id"] = execution.conversation
     return place

@@ -33,7 +33,8 @@ class Agent:
 
     `system_prompt` comes before that of a task, `model` is that of a task which names none, `allowed_tools` the names of the
     tools that it may call, with or without their prefix; an empty list allows every tool (S4-94). `tool_settings` are its own
-    settings of tools by name. `max_credits_month` is its limit of credits in a month (UTC), None: no limit. `template` is the
+    settings of tools by name. `max_credits_month` is its limit of credits in a month (UTC), `conversation_credits_max` that of
+    each conversation with it, None: no limit. `template` is the
     id of the catalog's agent that it was made from.
     """
 
@@ -47,6 +48,7 @@ class Agent:
     allowed_tools: tuple[str, ...] = ()
     tool_settings: Mapping[str, ToolSettings] = field(default_factory=dict)
     max_credits_month: Decimal | None = None
+    conversation_credits_max: Decimal | None = None
     template: str | None = None
     archived: bool = False
     created_at: datetime

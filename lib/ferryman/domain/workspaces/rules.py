@@ -11,7 +11,7 @@ from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.names import find_list_problems
-from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX, Workspace
+from ferryman.domain.workspaces.workspace import CREDIT_LIMITS, NAME_CHARACTERS_MAX, Workspace
 
 RETENTION_DAYS_MAX = 99_999
 """Where the deployment keeps everything for ever: as many as its own setting may say."""
@@ -54,13 +54,14 @@ def find_name_problems(name: str) -> Iterator[Problem]:
 
 
 def _find_credit_problems(workspace: Workspace, plan: Plan | None) -> Iterator[Problem]:
-    limit = workspace.max_credits_month
-    if limit is None:
-        return
-    if limit <= 0:
-        yield Problem("max_credits_month", "must be above 0; null for no limit")
-    elif plan is not None and limit > plan.credits_per_month:
-        yield Problem("max_credits_month", f"must be at most {plan.credits_per_month} on plan {plan.name}")
+    for name in CREDIT_LIMITS:
+        limit = getattr(workspace, name)
+        if limit is None:
+            continue
+        if limit <= 0:
+            yield Problem(name, "must be above 0; null for no limit")
+        elif plan is not None and limit > plan.credits_per_month:
+            yield Problem(name, f"must be at most {plan.credits_per_month} on plan {plan.name}")
 
 
 def _find_url_problems(url: str | None) -> Iterator[Problem]:

@@ -13,6 +13,9 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 NAME_CHARACTERS_MAX = 100
 WORKSPACES_PER_OWNER_MAX = 50
 DEFAULT_NAME = "Default"
+CREDIT_LIMITS = ("max_credits_month", "conversation_credits_max")
+"""The limits of credits that a workspace and an agent may have."""
+
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 """When what exists without a document counts as created and changed."""
 
@@ -32,9 +35,9 @@ class Workspace:
     """A workspace as stored.
 
     `allowed_tools` are the names of the tools that may be called in it; an empty list allows every tool. `max_credits_month` is
-    its limit of credits in a month (UTC), `alert_url` where its alerts are sent, and `retention_days` how many days its
-    executions are kept after their end, at most as many as the deployment keeps any; None: no limit, no address, as the
-    deployment.
+    its limit of credits in a month (UTC), `conversation_credits_max` that of each conversation in it, `alert_url` where its
+    alerts are sent, and `retention_days` how many days its executions are kept after their end, at most as many as the
+    deployment keeps any; None: no limit, no address, as the deployment.
     """
 
     id: str
@@ -43,6 +46,7 @@ class Workspace:
     state: WorkspaceState = WorkspaceState.ACTIVE
     allowed_tools: tuple[str, ...] = ()
     max_credits_month: Decimal | None = None
+    conversation_credits_max: Decimal | None = None
     alert_url: str | None = field(default=None, repr=False)
     retention_days: int | None = None
     created_at: datetime

@@ -13,6 +13,7 @@ from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import find_key_problems
 from ferryman.domain.tools.names import strip_prefix
 from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.workspace import CREDIT_LIMITS
 from ferryman.serving.api.rights import Caller
 from ferryman.tools.declared.importing import run_document_worker
 
@@ -23,9 +24,10 @@ async def check_agent(deps: ApiDependencies, caller: Caller, agent: Agent) -> No
     if agent.model is not None:
         problems += find_key_problems(agent.model, deps.models, deps.usable_models, deps.model_keys)
     plan = deps.plans.get(caller.owner.plan)
-    limit = agent.max_credits_month
-    if plan is not None and limit is not None and limit > plan.credits_per_month:
-        problems.append(Problem("max_credits_month", f"must be at most {plan.credits_per_month} on plan {plan.name}"))
+    for name in CREDIT_LIMITS:
+        limit = getattr(agent, name)
+        if plan is not None and limit is not None and limit > plan.credits_per_month:
+            problems.append(Problem(name, f"must be at most {plan.credits_per_month} on plan {plan.name}"))
     if problems:
         raise InvalidInputError(problems)
 

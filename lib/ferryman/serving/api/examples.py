@@ -58,7 +58,14 @@ _PROMPTS = {"system_prompt": "", "task_prompt": "Tell the price of bitcoin in eu
 
 _QUEUED = {
     **{"execution_id": EXECUTION, "task_id": TASK, "workspace_id": WORKSPACE, "agent_id": AGENT},
-    **{"person_id": PERSON, "cancelled_by": None, "status": "queued", "labels": {"order": "42"}, "created_at": AT},
+    **{
+        "person_id": PERSON,
+        "conversation_id": None,
+        "cancelled_by": None,
+        "status": "queued",
+        "labels": {"order": "42"},
+        "created_at": AT,
+    },
     **{"scheduled_for": None, "started_at": None, "completed_at": None, "iterations": 0, "credits_used": "0"},
     **{"credits_reserved": "0", "credits_held": "0", "tool_calls_total": 0, "cancel_requested": False, "slice": 0},
     "usage": dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), 0),
@@ -141,7 +148,7 @@ _AGENT = {
     **{"description": "Reads prices, and sends nothing.", "system_prompt": "You report prices in euros.", "model": None},
     **{"allowed_tools": ["api_call", "http_get"], "template": None, "is_default": False, "archived": False},
     "tool_settings": {"http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}}},
-    **{"max_credits_month": "500", "created_at": AT, "updated_at": AT},
+    **{"max_credits_month": "500", "conversation_credits_max": "50", "created_at": AT, "updated_at": AT},
 }
 _POLICY = {
     **{"agent_id": AGENT, "task_id": None, "next": None},
@@ -155,7 +162,13 @@ _POLICY = {
 }
 _WORKSPACE = {
     **{"id": WORKSPACE, "name": "Kitchen", "state": "active", "is_default": False},
-    **{"allowed_tools": [], "max_credits_month": "500", "alert_url": None, "retention_days": None},
+    **{
+        "allowed_tools": [],
+        "max_credits_month": "500",
+        "conversation_credits_max": None,
+        "alert_url": None,
+        "retention_days": None,
+    },
     **{"created_at": AT, "updated_at": AT},
 }
 _COUNTS = {"agents": 1, "calls": 120, "credentials": 4, "executions": 40, "steps": 160, "tasks": 3, "workspaces": 1}

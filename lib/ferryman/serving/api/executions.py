@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import OWNER, Execution, Status
 from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError
-from ferryman.domain.executions.request import find_label_problems
+from ferryman.domain.executions.request import find_conversation_problems, find_label_problems
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError
@@ -76,8 +76,8 @@ async def start_execution(
     body: shapes.StartRequest | None = None,
     traceparent: Annotated[str | None, Header(description="A trace to go on with, as W3C's Trace Context writes it")] = None,
 ) -> shapes.ExecutionResponse:
-    labels = {} if body is None else body.labels
-    if problems := [*find_label_problems(labels)]:
+    request = body or shapes.StartRequest()
+    if problems := [*find_conversation_problems(request.conversation), *find_label_problems(request.labels)]:
         raise InvalidInputError(problems)
     owner = caller.owner
     plan = get_plan(deps, owner)
@@ -95,8 +95,9 @@ async def start_execution(
             workspace=task.workspace,
             agent=task.agent,
             person=caller.person,
-            input=None if body is None else body.input,
-            labels=labels,
+            conversation=request.conversation or "",
+            input=request.input,
+            labels=request.labels,
             created_at=deps.clock.now(),
             trace=deps.tracer.traceparent(),
         )

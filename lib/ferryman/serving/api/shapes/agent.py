@@ -46,6 +46,9 @@ class AgentChange(RequestShape):
     allowed_tools: ToolNames = ()
     tool_settings: Settings = Field(default_factory=dict)
     max_credits_month: Amount | None = Field(default=None, description="Credits in a month (UTC); null: no limit of its own")
+    conversation_credits_max: Amount | None = Field(
+        default=None, description="Credits of each conversation in a month (UTC); null: as the workspace says"
+    )
 
 
 class NewAgent(AgentChange):
@@ -66,6 +69,7 @@ class AgentResponse(ResponseShape):
     allowed_tools: tuple[str, ...]
     tool_settings: dict[str, ToolSettingsResponse]
     max_credits_month: Credits | None
+    conversation_credits_max: Credits | None
     template: str | None = Field(description="The template that it was made from")
     is_default: bool = Field(description="Whether it is the workspace's default one, which is neither archived nor deleted")
     archived: bool = Field(description="Whether it is archived: none of its tasks is started")

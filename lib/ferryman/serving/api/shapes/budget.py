@@ -10,6 +10,7 @@ class BudgetResponse(ResponseShape):
     """What `kind` and `id` name has used and reserved. Without a cap, `limit`, `credits_left` and `percent_used` are null.
 
     `percent_used` is rounded down. A person is counted in each workspace apart: `id` is the workspace's, a slash, the person's.
+    A conversation's is the agent's, a slash, the conversation's.
     """
 
     kind: CapKind
@@ -23,7 +24,7 @@ class BudgetResponse(ResponseShape):
 
 
 class BudgetList(ResponseShape):
-    """The budgets of `month` (UTC), the outermost first."""
+    """The budgets of `month` (UTC), the outermost first; of conversations, the 200 that used or reserved credits last."""
 
     month: str
     budgets: tuple[BudgetResponse, ...]

@@ -15,9 +15,14 @@ from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, R
 
 
 class StartRequest(RequestShape):
-    """What an execution is started with. `labels` are names with short texts of your own; no model sees them."""
+    """What an execution is started with.
+
+    `conversation` is an id of your choice, for all executions of one conversation with the agent; `labels` are names with
+    short texts of your own. No model sees either.
+    """
 
     input: StrictStr | None = Field(default=None, max_length=INPUT_CHARACTERS_MAX)
+    conversation: StrictStr | None = Field(default=None, max_length=64)
     labels: dict[StrictStr, StrictStr] = Field(default_factory=dict, max_length=LABELS_MAX)
 
 
@@ -35,8 +40,8 @@ class ListedExecution(ResponseShape):
 
     `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
     started it, null where somebody did. `person_id` is who started it, null where that was a schedule, an application or the
-    owner; `cancelled_by` is the person who cancelled it, or `owner`. `credits_held` are set aside for what is under way.
-    `labels` are its starter's own.
+    owner; `conversation_id` is its conversation, by the id that its starter chose. `cancelled_by` is the person who cancelled
+    it, or `owner`. `credits_held` are set aside for what is under way. `labels` are its starter's own.
     """
 
     execution_id: str
@@ -44,6 +49,7 @@ class ListedExecution(ResponseShape):
     workspace_id: str
     agent_id: str
     person_id: str | None
+    conversation_id: str | None
     cancelled_by: str | None
     status: Status
     labels: dict[str, str]

@@ -40,6 +40,7 @@ class OpenedEntry(ReceiptEntry):
     workspace: str | None = None
     agent: str | None = None
     person: str | None = None
+    conversation: str | None = None
 
 
 class RepliedEntry(ReceiptEntry):

@@ -41,12 +41,16 @@ class ServiceHeadersResponse(ResponseShape):
 
 
 class CapResponse(ResponseShape):
-    """The most credits that what `kind` and `id` name may use in a month (UTC); a person's `id` is that of the workspace, a
-    slash, and the person's."""
+    """The most credits that what `kind` and `id` name may use in a month (UTC).
+
+    A person's `id` is that of the workspace, a slash, and the person's; a conversation's is that of the agent, a slash, and the
+    conversation's, and `set_by` is who sets its limit, the agent or the workspace.
+    """
 
     kind: CapKind
     id: str
     credits: Credits
+    set_by: CapKind | None = None
 
 
 class ToolLimitsResponse(ResponseShape):
@@ -139,6 +143,7 @@ class RecordedExecution(execution.DetailedExecution):
     workspace_id: str = ""
     agent_id: str = ""
     person_id: str | None = None
+    conversation_id: str | None = None
     cancelled_by: str | None = None
 
 

@@ -25,6 +25,9 @@ class NewWorkspace(RequestShape):
     name: StrictStr
     allowed_tools: ToolNames = ()
     max_credits_month: Amount | None = Field(default=None, description="Credits in a month (UTC); null: only the plan's limit")
+    conversation_credits_max: Amount | None = Field(
+        default=None, description="Credits of each conversation in a month (UTC); null: no limit here"
+    )
     alert_url: StrictStr | None = Field(default=None, description="An https URL that its alerts are sent to")
     retention_days: StrictInt | None = Field(
         default=None, description="Days that its executions are kept after their end; null: as the deployment keeps them"
@@ -37,6 +40,7 @@ class WorkspaceChange(RequestShape):
     name: StrictStr = ""
     allowed_tools: ToolNames = ()
     max_credits_month: Amount | None = Field(default=None, description="Null: only the plan's limit")
+    conversation_credits_max: Amount | None = Field(default=None, description="Null: no limit here")
     alert_url: StrictStr | None = None
     retention_days: StrictInt | None = None
 
@@ -50,6 +54,7 @@ class WorkspaceResponse(ResponseShape):
     is_default: bool = Field(description="Whether it is the owner's default one, which is neither archived nor deleted")
     allowed_tools: tuple[str, ...]
     max_credits_month: Credits | None
+    conversation_credits_max: Credits | None
     alert_url: str | None
     alert_secret: str | None = Field(
         default=None, description="What its alerts are signed with: told once, in the answer to the request that sets alert_url"
