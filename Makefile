@@ -62,8 +62,8 @@ isolation: $(READY) ## Attempts at what belongs to another owner, workspace or p
 hostile-layers: $(READY) ## The same scenarios without each layer in turn: what each stops, as the table in docs/security.md
 	@$(BIN)/python -m tests.campaigns.hostile --layers --every $(EVERY)
 
-operations: $(READY) ## Every command of docs/operations.md that needs no account, typed beside a local stack, and stacks that are killed; some minutes
-	@$(BIN)/python -m pytest -q tests/campaigns/operations/deployment.py tests/campaigns/operations/keys.py tests/campaigns/operations/killed.py tests/campaigns/operations/walk.py $(ARGS)
+operations: $(READY) ## Every command of docs/operations.md and of the pages of workspaces that needs no account, typed beside a local stack, and stacks that are killed; some minutes
+	@$(BIN)/python -m pytest -q tests/campaigns/operations/deployment.py tests/campaigns/operations/keys.py tests/campaigns/operations/killed.py tests/campaigns/operations/pages.py tests/campaigns/operations/walk.py $(ARGS)
 
 official: $(READY) ## The local Firestore beside Google's emulator, where that and Java are installed
 	@$(BIN)/python -m pytest -q -m official $(ARGS) tests/emulator
