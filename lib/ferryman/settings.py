@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.domain.operator_model import OperatorModel, parse_operator_models
 from ferryman.domain.problem import InvalidInputError
-from ferryman.domain.workspaces.names import ID_ABOUT, is_workspace_id
 
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 RETENTION_DAYS = 90
@@ -158,8 +158,8 @@ def read_workspace(environment: Mapping[str, str] = os.environ) -> str | None:
     """
     named = {name: environment[name] for name in WORKSPACE_VARIABLES if environment.get(name)}
     for name, text in named.items():
-        if not is_workspace_id(text):
-            raise MisconfiguredError(f"{name} must be {ID_ABOUT}")
+        if not is_id(text):
+            raise MisconfiguredError(f"{name} must be the id of a workspace: {ID_ABOUT}")
     return next(iter(named.values()), None)
 
 

@@ -136,6 +136,15 @@ async def test_an_owner_acts_in_workspaces_that_are_the_owners(client: httpx.Asy
     assert {(answer.status_code, answer.content) for answer in others} == {(404, others[0].content)}
 
 
+@pytest.mark.parametrize("name", ["a/b", ".", "..", "__a__", "é", "a b", "a" * 65, "\t?["])
+async def test_a_text_that_is_no_id_names_no_workspace(client: httpx.AsyncClient, stage: Stage, name: str) -> None:
+    # one that is stored under such a name would be found, were it looked up: a store refuses some of them as a document's path
+    stage.memory.workspaces[name] = Workspace(id=name, owner="ann", name="own", created_at=START, updated_at=START)
+    unknown = await client.get("/v1/tasks", headers={"Ferryman-Workspace": "ws_none"})
+    answer = await client.get("/v1/tasks", headers={"Ferryman-Workspace": name.encode("latin-1")})
+    assert (answer.status_code, answer.content) == (404, unknown.content)
+
+
 async def test_what_is_in_another_workspace_is_answered_as_what_does_not_exist(
     client: httpx.AsyncClient, stage: Stage, task: str
 ) -> None:

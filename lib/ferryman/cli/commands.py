@@ -15,8 +15,8 @@ import click
 from ferryman.cli import exits, service
 from ferryman.cli.screen import Screen
 from ferryman.client import ApiRefusedError, ApiUnreachableError, AsyncClient
+from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.domain.problem import InvalidInputError
-from ferryman.domain.workspaces.names import ID_ABOUT, is_workspace_id
 from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError
 from ferryman.ports.errors import UnavailableError
 from ferryman.settings import MisconfiguredError
@@ -34,8 +34,8 @@ FAILURES: tuple[type[Exception], ...] = (
 
 
 def _check_workspace(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    if text is not None and not is_workspace_id(text):
-        raise click.BadParameter(f"must be {ID_ABOUT}")
+    if text is not None and not is_id(text):
+        raise click.BadParameter(f"must be the id of a workspace: {ID_ABOUT}")
     return text
 
 

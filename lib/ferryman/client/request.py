@@ -12,7 +12,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from ferryman.client.errors import ApiRefusedError, parse_problem
-from ferryman.domain.workspaces.names import ID_ABOUT, is_workspace_id
+from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.settings import read_workspace
 
 TIMEOUT_S = 30.0
@@ -35,8 +35,8 @@ def build_headers(key: str, workspace: str | None) -> dict[str, str]:
     Without a workspace, that of the environment counts; "" names none, so that the service takes the key's own. Raise
     `ValueError`, and `MisconfiguredError` where it is the environment that is wrong.
     """
-    if workspace and not is_workspace_id(workspace):
-        raise ValueError(f"workspace: must be {ID_ABOUT}")
+    if workspace and not is_id(workspace):
+        raise ValueError(f"workspace: must be the id of a workspace: {ID_ABOUT}")
     chosen = read_workspace() if workspace is None else workspace
     authorization = {"Authorization": f"Bearer {key}"} if key else {}
     return {**authorization, **({WORKSPACE_HEADER: chosen} if chosen else {})}

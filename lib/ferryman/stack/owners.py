@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
+from ferryman.domain.ids import is_id
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.problem import build_input_error
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.stack import provision
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +43,7 @@ async def open_owners(env: Mapping[str, str]) -> AsyncIterator[OwnerDirectory]:
 async def add_owner(owners: FirestoreOwners, name: str, *, plan: str, plans: Sequence[str], digest: str) -> Owner:
     """Add an owner on `plan`, one of `plans`, with the API key whose digest this is. Raise `InvalidInputError`, with
     nothing stored."""
-    if not _NAME.fullmatch(name):
+    if not is_id(name):
         raise build_input_error("name", "must be letters, digits, '-' and '_', start with a letter or digit, at most 64")
     if plan not in plans:
         raise build_input_error("plan", f"is not a known plan; known are: {', '.join(plans)}")

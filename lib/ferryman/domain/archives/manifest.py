@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ferryman.domain.archives.lines import FILE_BYTES_MAX, ArchiveError
+from ferryman.domain.ids import is_id
 
 FORMAT = "ferryman-workspace/1"
 MANIFEST = "manifest.json"
@@ -27,7 +28,6 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 _LINE_EACH = tuple(kind for kind in KINDS if kind != "executions")
 """The kinds of which each thing is one line."""
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 _NAME_CHARACTERS_MAX = 100
 
 
@@ -108,7 +108,7 @@ def parse_manifest(value: Any) -> Manifest:
     known = value.get("format")
     _need(known == FORMAT, f"has the format {str(known)[:40]!r}; this version reads {FORMAT}")
     _need(value.keys() == {"format", *(field.name for field in fields(Manifest))}, "has other members than it must have")
-    _need(_fits(_ID, value["workspace"]), "workspace: is no id")
+    _need(isinstance(value["workspace"], str) and is_id(value["workspace"]), "workspace: is no id")
     name, counts, keys, files = value["name"], value["counts"], value["keys"], value["files"]
     _need(isinstance(name, str) and 0 < len(name) <= _NAME_CHARACTERS_MAX, "name: must be a text of at most 100 characters")
     _need(_fits(_MOMENT, value["exported_at"]), "exported_at: is no moment in UTC")

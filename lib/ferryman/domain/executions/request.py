@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
+from ferryman.domain.ids import is_id
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 
 REQUEST_FIELDS = ("task", "owner", "conversation", "input", "labels")
@@ -19,7 +20,6 @@ RESERVED = "exec_"
 LABELS_MAX = 16
 LABEL_CHARACTERS_MAX = 200
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}", re.ASCII)
 
 
@@ -111,7 +111,7 @@ def find_conversation_problems(conversation: Any) -> Iterator[Problem]:
 
 
 def _find_id_problems(execution: str) -> Iterator[Problem]:
-    if _ID.fullmatch(execution) is None:
+    if not is_id(execution):
         allowed = "letters, digits, _ and -, and begin with a letter or a digit"
         yield Problem("id", f"the document's name must have at most 64 characters, {allowed}")
     elif execution.startswith(RESERVED):
@@ -123,7 +123,7 @@ def _find_task_problems(task: Any) -> Iterator[Problem]:
         yield Problem("task", "is missing; it must be the id of a task")
     elif not isinstance(task, str):
         yield Problem("task", "must be a text: the id of a task")
-    elif _ID.fullmatch(task) is None:
+    elif not is_id(task):
         yield Problem("task", "is not the id of a task")
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from functools import lru_cache
 from typing import Protocol
 
-ID_ABOUT = "the id of a workspace: 1 to 64 ASCII letters, digits, _ and -, of which the first is a letter or a digit"
-_ID = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 _DIGITS = 30
 _CACHED_MAX = 10_000
 
@@ -22,11 +19,6 @@ class Placed(Protocol):
     def workspace(self) -> str: ...
     @property
     def agent(self) -> str: ...
-
-
-def is_workspace_id(text: str) -> bool:
-    """Tell whether `text` can be the id of a workspace; whether there is one is another question."""
-    return _ID.fullmatch(text) is not None
 
 
 @lru_cache(_CACHED_MAX)

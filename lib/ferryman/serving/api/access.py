@@ -5,7 +5,6 @@ A request acts in one workspace. What is in another one is not found either, wit
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.ids import is_id
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
@@ -27,8 +27,6 @@ from ferryman.serving.api.auditing import note_use, record_change
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.limits import OWNER_REQUESTS_MAX, REQUEST_S, REQUESTS_MAX, take_turn
 from ferryman.serving.api.rights import Caller, RouteNeed, check_needs, find_needs, register_need
-
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 WORKSPACE_HEADER = "Ferryman-Workspace"
 WORKSPACE_ABOUT = "The id of the workspace that the request acts in; without it the key's own, or else the owner's default one"
@@ -73,7 +71,8 @@ async def _caller(
 
 async def _authenticate(deps: ApiDependencies, digest: str, key: ApiKey, named: str | None) -> Caller:
     """Return who holds `key`, in the workspace that the request `named`. Raise 401, and 404 for any other workspace."""
-    here = key.workspace or named or derive_default_workspace(key.owner)
+    # a text that is no id is never looked up, and is found no more than an unknown one
+    here = key.workspace or (named if named and is_id(named) else derive_default_workspace(key.owner))
     access = await deps.keys.read_access(key, here)
     rights = judge_key(key, access, now=deps.clock.now())
     if rights is None or access.owner is None:
@@ -144,11 +143,6 @@ def name_services(task: Task, deps: ApiDependencies, having: str) -> str:
     """Return the names of the task's services whose entry in the catalog has the field `having`, as a list for people."""
     known = [name for name in task.integrations if getattr(deps.integrations.get(name), having, None)]
     return ", ".join(known) or "it has none"
-
-
-def is_id(text: str) -> bool:
-    """Tell whether `text` may be the id of anything."""
-    return _ID.fullmatch(text) is not None
 
 
 async def _task(request: Request, task_id: str, deps: Dependencies, caller: CurrentCaller) -> Task:

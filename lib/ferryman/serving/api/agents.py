@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -12,6 +11,7 @@ from starlette.responses import Response
 from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import LISTED, list_enabled
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.tasks.task import Task
@@ -31,7 +31,6 @@ from ferryman.serving.api.shapes.job import JobResponse
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents", tags=["agents"])
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 HAS_TASKS = "the agent has tasks: give them to another agent, or delete them with it (tasks=delete)"
 
@@ -51,8 +50,7 @@ OwnedAgent = Annotated[Agent, Depends(_agent)]
 
 async def find_agent(deps: ApiDependencies, caller: Caller, agent: str) -> Agent:
     """Return the agent of this id in the caller's workspace. Raise `NotFoundError`."""
-    known = _ID.fullmatch(agent) is not None
-    stored = await deps.agents.get(agent, owner=caller.owner.id, workspace=caller.workspace) if known else None
+    stored = await deps.agents.get(agent, owner=caller.owner.id, workspace=caller.workspace) if is_id(agent) else None
     if stored is None:
         raise NotFoundError("agent")
     return stored
@@ -157,7 +155,7 @@ async def get_agent_policy(
 
 
 async def _find_task(deps: ApiDependencies, caller: Caller, task: str) -> Task:
-    stored = await deps.tasks.get(task) if _ID.fullmatch(task) else None
+    stored = await deps.tasks.get(task) if is_id(task) else None
     if stored is None or not caller.sees(stored):
         raise NotFoundError("task")
     return stored

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.jobs import starting
@@ -18,12 +18,11 @@ from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import job as shapes
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 
 async def _job(job_id: str, deps: Dependencies, caller: Reader) -> Job:
     """Return the job of the path. The owner's own key is told of all of the owner's: a workspace's outlives the workspace."""
-    stored = await deps.jobs.get(job_id) if _ID.fullmatch(job_id) else None
+    stored = await deps.jobs.get(job_id) if is_id(job_id) else None
     if stored is None or stored.owner != caller.owner.id or (not caller.key.is_own and stored.workspace != caller.workspace):
         raise NotFoundError("job")
     return stored

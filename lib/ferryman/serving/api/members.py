@@ -11,12 +11,13 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import OWNER
+from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.member import Membership, Right
 from ferryman.domain.workspaces.person import LastAdminError, Person
 from ferryman.jobs import starting
-from ferryman.serving.api.access import ASKS, MANAGES, READS, CurrentCaller, Dependencies, is_id
+from ferryman.serving.api.access import ASKS, MANAGES, READS, CurrentCaller, Dependencies
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import Caller, check_given, check_right, check_whole

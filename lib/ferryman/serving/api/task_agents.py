@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ferryman.domain.ids import is_id
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.ports.workspaces import Agents
-from ferryman.serving.api.access import is_id
 
 NOT_FOUND = Problem("agent_id", "is not an agent of this workspace")
 """Of an agent that is nowhere, in another workspace, of another owner, or deleted by now: the answers are the same."""

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.workspaces import rules
@@ -29,7 +30,7 @@ router = APIRouter(route_class=IdempotentRoute, prefix="/v1/workspaces", tags=["
 async def _workspace(workspace_id: str, deps: Dependencies, caller: CurrentCaller) -> Workspace:
     """Return the workspace of the path. A key for one workspace tells of no other."""
     stored = None
-    if caller.key.is_own or workspace_id == caller.workspace:
+    if is_id(workspace_id) and (caller.key.is_own or workspace_id == caller.workspace):
         stored = await deps.workspaces.get(workspace_id, owner=caller.owner.id)
     if stored is None or stored.state is WorkspaceState.DELETING:
         raise NotFoundError("workspace")
