@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
-from ferryman.domain.ids import is_id
+from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 
 REQUEST_FIELDS = ("task", "owner", "conversation", "input", "labels")
@@ -105,9 +105,8 @@ def find_label_problems(labels: Any) -> Iterator[Problem]:
 
 def find_conversation_problems(conversation: Any) -> Iterator[Problem]:
     """Yield the problem of the id that a starter chose for a conversation; None is none."""
-    if conversation is not None and not (isinstance(conversation, str) and _ID.fullmatch(conversation)):
-        allowed = "letters, digits, _ and -, of which the first is a letter or a digit"
-        yield Problem("conversation", f"must be an id of your choice: 1 to 64 ASCII {allowed}")
+    if conversation is not None and not (isinstance(conversation, str) and is_id(conversation)):
+        yield Problem("conversation", f"must be an id of your choice: {ID_ABOUT}")
 
 
 def _find_id_problems(execution: str) -> Iterator[Problem]:
