@@ -15,6 +15,7 @@ import httpx
 from google.api_core.exceptions import AlreadyExists
 
 from ferryman.domain.owners.owner import Owner
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
@@ -103,6 +104,7 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
         "marker": f"said-{token}",
         "secret": f"board-{secrets.token_hex(8)}",
         "thief": f"{token}.attacker.example",
+        "workspace": derive_default_workspace(f"owner-{token}"),
         **dict.fromkeys(VICTIMS, ""),
     }
     words |= {word: new_key() for word in (*KEYS, *FRESH)} | {"skey": new_key(16)}
@@ -150,8 +152,10 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
     if not scenario.turns:
         return
     await harness.admin.set_script(run.token, {"steps": fill(scenario.turns, words)})
+    agent = await _make_agent(harness, run) if scenario.agent else None
     task = {
         "name": run.token,
+        "agent_id": agent,
         "task_prompt": "Do it.",
         "model": f"{MODEL}{run.token}",
         "tools": scenario.tools,
@@ -166,6 +170,12 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
             value = {"value": f"{USER}:{words[word]}", "auth_type": "basic"} if word == "bkey" else {"value": words[word]}
             await _request(harness, run, "PUT", path, {**value, "service": service})
     await _prepare(harness, run)
+
+
+async def _make_agent(harness: Harness, run: ScenarioRun) -> str:
+    """Make an agent of the owner's as the scenario has it, and return its id."""
+    made = await _request(harness, run, "POST", "/v1/agents", {"name": run.token, **fill(dict(run.scenario.agent), run.words)})
+    return str(made["agent_id"])
 
 
 async def _prepare(harness: Harness, run: ScenarioRun) -> None:

@@ -94,6 +94,7 @@ class Scenario:
     `turns` are the model's, as scripts write them; `answers` are by the end of the path, on every host.
     `names` gives hosts addresses of their own, which all lead to the upstream; `reach` are hosts it may connect to beside
     those of `services`, `barred` those of them it may not.
+    `agent` has the fields of an agent that is made for the task; without any, the task is the default one's.
     `requests` is how many may arrive in all, `a_minute` in 60 seconds, and `requests_min` how many have to: with fewer, the
     scenario did not take place. `declared` are tools that the owner has declared, and `before` the owner's requests to the
     API before the execution; with these, `sent` are regular expressions, and every request has to match one of them: method,
@@ -112,6 +113,7 @@ class Scenario:
     services: tuple[str, ...] = SERVICES
     keys: tuple[str, ...] = ("key",)
     task: Mapping[str, Any] = field(default_factory=dict)
+    agent: Mapping[str, Any] = field(default_factory=dict)
     reach: tuple[str, ...] = ()
     barred: tuple[str, ...] = ()
     declared: tuple[Mapping[str, Any], ...] = ()

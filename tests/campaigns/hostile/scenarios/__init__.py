@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.campaigns.hostile.scenario import Scenario
 from tests.campaigns.hostile.scenarios import (
+    agents,
     answers,
     budget,
     custom,
@@ -36,6 +37,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *budget.SCENARIOS,
     *neighbours.SCENARIOS,
     *people.SCENARIOS,
+    *agents.SCENARIOS,
     *greed.SCENARIOS,
     *local.SCENARIOS,
     *routed.SCENARIOS,
