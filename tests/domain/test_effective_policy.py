@@ -65,6 +65,12 @@ def test_names_with_and_without_the_prefix_give_the_same_set(
     assert select(limited, task=task, implemented=implemented) == select(other, task=spell(task), implemented=implemented)
 
 
+@pytest.mark.parametrize("tool", ["read_artifact", "orchestrator__read_artifact"])
+@pytest.mark.parametrize("named", ["read_artifact", "orchestrator__read_artifact"])
+def test_a_list_that_names_a_tool_in_one_form_does_not_take_away_the_other(tool: str, named: str) -> None:
+    assert ToolLimits(agent=(named,), workspace=(named,), plan=(named,)).select([tool, "other"]) == (tool,)
+
+
 @given(limits, subsets)
 def test_one_more_list_never_allows_more(limited: ToolLimits, implemented: set[str]) -> None:
     wider = ToolLimits(agent=limited.agent)
