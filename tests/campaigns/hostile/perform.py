@@ -174,8 +174,8 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
 
 async def _make_agent(harness: Harness, run: ScenarioRun) -> str:
     """Make an agent of the owner's as the scenario has it, and return its id."""
-    made = await _request(harness, run, "POST", "/v1/agents", {"name": run.token, **fill(dict(run.scenario.agent), run.words)})
-    return str(made["agent_id"])
+    agent = await _request(harness, run, "POST", "/v1/agents", {"name": run.token, **fill(dict(run.scenario.agent), run.words)})
+    return str(agent["agent_id"])
 
 
 async def _prepare(harness: Harness, run: ScenarioRun) -> None:

@@ -10,7 +10,7 @@ from tests.campaigns.hostile.scenario import PUBLIC, Act, Scenario, call, call_t
 G = f"https://{PUBLIC}/{{token}}"
 PREFIX = "orchestrator__"
 POST: Mapping[str, Any] = {"url": f"{G}/x", "body": {}}
-ONE = {"allowed_tools": ["http_get", "find_tools", "call_custom_tool"]}
+ONE_SENDER = {"allowed_tools": ["http_get", "find_tools", "call_custom_tool"]}
 """An agent whose tasks may enable more than it allows: of those that send a request, `http_get` alone."""
 
 SPELLINGS: Mapping[str, str] = {
@@ -29,7 +29,7 @@ SPELLINGS: Mapping[str, str] = {
 }
 
 
-def _refuse(what: str, *uses: Mapping[str, Any], agent: Mapping[str, Any] = ONE, **more: Any) -> Scenario:
+def _refuse(what: str, *uses: Mapping[str, Any], agent: Mapping[str, Any] = ONE_SENDER, **more: Any) -> Scenario:
     """Return a scenario whose model makes these calls, a turn each, of which none sends anything unless `more` says so."""
     turns = (*(call_tools(use) for use in uses), finish())
     return Scenario(**{"name": f"agent: {what}", "turns": turns, "agent": agent, "requests": 0, **more})
@@ -67,7 +67,7 @@ NAMES = (
 )
 
 FIXED = {"tool_settings": {"http_get": {"arguments": {"url": f"{G}/fixed"}}}}
-OWN = (r"GET /{token}/fixed ?",)
+OWN_PLACE = (r"GET /{token}/fixed ?",)
 OVERRIDES: Mapping[str, Mapping[str, Any]] = {
     "by its own name": {"url": f"{G}/x"},
     "in capitals": {"URL": f"{G}/x"},
@@ -81,7 +81,7 @@ OVERRIDES: Mapping[str, Mapping[str, Any]] = {
 }
 ARGUMENTS = (
     *(
-        _refuse(f"a fixed argument overridden {how}", call("http_get", **uses), agent=FIXED, sent=OWN, requests=1)
+        _refuse(f"a fixed argument overridden {how}", call("http_get", **uses), agent=FIXED, sent=OWN_PLACE, requests=1)
         for how, uses in OVERRIDES.items()
     ),
     _refuse(
@@ -89,7 +89,7 @@ ARGUMENTS = (
         call("http_request", method="GET", url=f"{G}/x"),
         agent=FIXED,
         tools=("http_request", "http_get"),
-        **{"sent": OWN, "requests": 1, "requests_min": 1},
+        **{"sent": OWN_PLACE, "requests": 1, "requests_min": 1},
     ),
 )
 
