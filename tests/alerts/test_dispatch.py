@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from ferryman.alerts.dispatch import OVERDUE, AlertDependencies, deliver, sweep
-from ferryman.domain.credits.alert import AlertState
+from ferryman.alerts.dispatch import AlertDependencies, deliver, sweep
+from ferryman.domain.credits.alert import OVERDUE, AlertState
 from ferryman.inmemory.alerts import MemoryAlertQueue, MemoryAlerts, QueuedAlert
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.log import RecordingLog

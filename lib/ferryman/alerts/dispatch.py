@@ -6,16 +6,12 @@ An alert is sent at least once, each time with the same id, so that a receiver c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
-from ferryman.domain.credits.alert import compute_pause
+from ferryman.domain.credits.alert import OVERDUE, compute_pause
 from ferryman.ports.alerts import AlertQueue, Alerts, AlertSender
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.log import Tracer
-
-OVERDUE = timedelta(hours=24)
-"""After which time an alert that is still pending is enqueued again: its pauses before that add up to less."""
 
 SWEPT_MAX = 100
 

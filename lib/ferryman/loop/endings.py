@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ferryman.domain.copies import replace
+from ferryman.domain.credits.alert import OVERDUE
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.message import join_text
 from ferryman.domain.executions.postponement import Postponement
@@ -94,10 +95,15 @@ async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, 
 
 
 async def enqueue_alerts(deps: LoopDependencies, execution: Execution, alerts: Iterable[str]) -> None:
-    """Have alerts of `execution` sent. A delivery that dies before comes again, and finds which were not."""
+    """Have alerts of `execution` sent. A delivery that dies before comes again, and finds which were not.
+
+    Each is enqueued a second time for when it should be settled: what the queue has lost by then is sent without a sweep, which
+    ends where no task has a schedule. The delivery of a settled alert reads it, and sends nothing.
+    """
     for alert in alerts:
         deps.log("budget.alert", execution=execution.id, owner=execution.owner, alert=alert, severity="WARNING")
         await deps.alerts.enqueue(alert)
+        await deps.alerts.enqueue(alert, after=OVERDUE, wake_up="overdue")
 
 
 async def _store(

@@ -24,6 +24,9 @@ FIRST_PAUSE = timedelta(seconds=30)
 """How long after a first attempt the second comes; each pause after that is four times as long, up to `PAUSE_MAX`."""
 
 PAUSE_MAX = timedelta(hours=6)
+OVERDUE = timedelta(hours=24)
+"""After which time an alert that is still pending is delivered again: its pauses before that add up to less."""
+
 LIFETIME = timedelta(days=400)
 """How long an alert is kept."""
 
