@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ferryman import verify_deletion, verify_receipts
+from ferryman import verify_deletion
 from ferryman.client import ApiNotFoundError, AsyncClient
-from ferryman.gcp.clients import GoogleClients
-from ferryman.serving.verify_archive import Verdict, verify_archive
 from ferryman.stack.admin import Admin
-from ferryman.stack.inventory import list_documents
 from tests.journeys.conftest import KEY, NewKey, asks, call, says
 
 
@@ -141,62 +135,3 @@ async def test_what_waits_in_a_workspace_does_not_keep_it_from_being_deleted(adm
             break
     counts = (await delete(here.client, there.workspace))["receipt"]["counts"]
     assert {name: counts[name] for name in ("tasks", "executions")} == {"tasks": 2, "executions": 2}
-
-
-PERSONAL = {
-    "workspace": "Casa-Palmira-4711",
-    "task": "Reise-Brigitte-4712",
-    "prompt": "Frag-Herrn-Oleander-4713",
-    "system": "Du-bist-Fraeulein-4714",
-    "input": "Geburtstag-Ottilie-4715",
-    "output": "Gruesse-an-Kunigunde-4716",
-    "label": "kunde-wilhelmine-4717",
-    "description": "Ferienhaus-Amrum-4720",
-}
-"""Values of a person's, each where people put such things; none is anywhere else."""
-
-
-async def write_personal(owner: AsyncClient, stack: Mapping[str, Any], admin: Admin, key: str) -> tuple[str, AsyncClient]:
-    """Make a workspace with every personal value in it, by what the API takes; return it with its client."""
-    workspace = (await owner.create_workspace({"name": PERSONAL["workspace"]}))["workspace_id"]
-    client = AsyncClient(stack["url"], key, workspace=workspace)
-    await admin.set_script(workspace, {"steps": [says(PERSONAL["output"])]})
-    task = {"name": PERSONAL["task"], "description": PERSONAL["description"], "task_prompt": PERSONAL["prompt"]}
-    prompts = {"system_prompt": PERSONAL["system"], "model": f"scripted/{workspace}"}
-    task_id = (await client.create_task({**task, **prompts}))["task_id"]
-    ended = await client.run_task(task_id, PERSONAL["input"], labels={"customer": PERSONAL["label"]})
-    assert ended["output"] == PERSONAL["output"]
-    return workspace, client
-
-
-async def find_personal(clients: GoogleClients) -> set[str]:
-    """Return which of the personal values some document of the store holds."""
-    whole = "\n".join(repr(document) for document in await list_documents(clients))
-    return {name for name, value in PERSONAL.items() if value in whole}
-
-
-async def test_after_a_deletion_no_document_holds_a_personal_value_and_the_sums_are_as_they_were(
-    stack: Mapping[str, Any], admin: Admin, new_key: NewKey, clients: GoogleClients
-) -> None:
-    key = await new_key("pro")
-    async with AsyncClient(stack["url"], key, workspace="") as owner:
-        workspace, client = await write_personal(owner, stack, admin, key)
-        async with client:
-            assert await find_personal(clients) == PERSONAL.keys()
-            before = await owner.get_ledger(by="workspace")
-            archive = b"".join([part async for part in owner.export_workspace(workspace)])
-            await delete(owner, workspace)
-        assert await find_personal(clients) == set()
-        assert await owner.get_ledger(by="workspace") == before
-    verdicts = verify(archive)
-    assert [verdict.code for verdict in verdicts] == [verify_receipts.WHOLE]
-    unpacked = gzip.decompress(archive)
-    assert {name for name, value in PERSONAL.items() if value.encode() in unpacked} == PERSONAL.keys()
-
-
-def verify(archive: bytes) -> list[Verdict]:
-    """Return what is found out of the executions of an archive."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "archive"
-        path.write_bytes(archive)
-        return list(verify_archive(path, {}))
