@@ -17,6 +17,8 @@ from tests.journeys.conftest import FERRYMAN, NewKey
 
 DOCS = Path(__file__).parents[3] / "docs"
 NAMED = {
+    "AGENT": "$(ferryman agent list --json | grep -oE 'agent_[0-9a-f]{20,}' | head -1)",
+    "TASK": "$(ferryman task list --json | grep -oE 'task_[0-9a-f]{20,}' | head -1)",
     "PERSON": "$(ferryman member list --json | grep -oE 'person_[0-9a-f]{20,}' | head -1)",
     "KEY": "$(ferryman key list --everybody --json | grep -oE 'key_[0-9a-f]{20,}' | head -1)",
 }
@@ -64,6 +66,7 @@ async def test_every_command_of_the_page_does_what_it_says(
     key = await new_key("pro")
     async with AsyncClient(stack["url"], key, workspace="") as owner:
         kitchen = (await owner.create_workspace({"name": "Kitchen"}))["workspace_id"]
+        await owner.create_task({"name": "hello", "task_prompt": "Say hello.", "model": "scripted/hello"})
         keys = await owner.list_receipt_keys()
     (tmp_path / "keys.txt").write_text("".join(f"{version}:{public}\n" for version, public in keys.items()))
     out = await asyncio.to_thread(type_commands, find_commands(page), stack, key, tmp_path, KITCHEN=kitchen)
