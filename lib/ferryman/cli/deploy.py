@@ -19,6 +19,7 @@ from ferryman.domain.finding import Grade, find_worst_grade
 from ferryman.operations.deploy import commands
 from ferryman.operations.deploy import deployment as deployments
 from ferryman.operations.deploy.deployment import Deployment
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving import keys
 
 COLUMNS = ("grade", "of", "what", "seen")
@@ -81,12 +82,25 @@ def apply(deployment: Deployment, screen: Screen) -> int:
         screen.print_json({"url": urls.get("api"), "key": None, "findings": rows})
         screen.print_error("the deployment is made, and its smoke test found something wrong")
         return exits.FAILED
+    if not _adopt(deployment, screen):
+        return exits.FAILED
     key = keys.generate_key()
     stored = asyncio.run(deployments.store_first_key(deployment.commands.project, keys.digest_key(key)))
     screen.print_json({"url": urls["api"], "key": key if stored else None, "findings": rows})
     screen.print_line(f"The API      {urls['api']}", "bold green")
     screen.print_line(f"Your key     {key}   (shown once, stored nowhere)" if stored else "Your key     the one you have")
     return exits.DONE
+
+
+@deploy.command()
+@deploy_command
+def adopt(deployment: Deployment, screen: Screen) -> int:
+    """Put what was stored before there were workspaces into its owner's default one, as `apply` does at its end.
+
+    For who applies Terraform by hand, or was broken off; and once more half an hour later, for what instances of the version
+    before have stored meanwhile. Where there is nothing to do, it changes nothing.
+    """
+    return exits.DONE if _adopt(deployment, screen) else exits.FAILED
 
 
 @deploy.command()
@@ -113,6 +127,22 @@ def destroy(deployment: Deployment, screen: Screen) -> int:
         deployment.destroy()
     screen.print_json({"destroyed": True})
     return exits.DONE
+
+
+def _adopt(deployment: Deployment, screen: Screen) -> bool:
+    """Adopt the documents of before, and tell how many. Return False where the database could not be reached."""
+    try:
+        with screen.show_progress("looking for documents of before"):
+            done = asyncio.run(deployments.adopt_former_documents(deployment.commands.project, deployment.tell))
+    except UnavailableError as error:
+        screen.print_error(f"{error}; `ferryman deploy adopt` goes on from here")
+        return False
+    if done is not None:
+        counts = ", ".join(f"{number:,} {stage}" for stage, number in done.adopted.items())
+        screen.print_line(f"Put into workspaces: {counts}")
+        if not done.is_last:
+            screen.print_line("Once more, in half an hour: ferryman deploy adopt")
+    return True
 
 
 def _run_smoke_test(deployment: Deployment, screen: Screen, urls: dict[str, str]) -> tuple[Grade, list[dict[str, Any]]]:

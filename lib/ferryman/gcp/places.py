@@ -115,5 +115,8 @@ class Places:
         # the path is COLLECTION/NAME, as `user_changes` checks it
         return self.client.document(USERS, user, *path.split("/"))
 
+    def locate_adoption(self) -> AsyncDocumentReference:
+        return self.client.document("adoptions", "workspaces")
+
     def locate_token(self, key: str) -> AsyncDocumentReference:
         return self.client.document("tokens", key)

@@ -152,6 +152,7 @@ async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
         provision.provision_sealing_key(running.clients, PROJECT, Settings().sealing_key_secret),
         provision.provision_receipt_keys(running.clients, PROJECT, Settings().receipt_key_secret),
     )
+    await provision.adopt_former_documents(running.clients, tell)
     for path in options.authorities:
         await running.admin.trust(path)  # a function reads whom it trusts once
     around = environment.StackEnvironment(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from ferryman.domain.owners.owner import Owner
+from ferryman.gcp.adoption import FirestoreAdoption, Tell
 from ferryman.gcp.api_keys import FirestoreApiKeys
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.key_store import SecretManagerKeyStore
@@ -88,6 +89,11 @@ async def start_sweep(clients: GoogleClients, project: str, urls: Mapping[str, s
         function_urls=urls,
     )
     await CloudTasksTimers(clients, settings).sweep(due=datetime.now(UTC))
+
+
+async def adopt_former_documents(clients: GoogleClients, tell: Tell) -> None:
+    """Put what was stored before there were workspaces into its owner's default one, once. No function may run meanwhile."""
+    await FirestoreAdoption(clients).run(tell, lambda: datetime.now(UTC), is_quiet=True)
 
 
 async def provision_owner(clients: GoogleClients, digest: str) -> None:

@@ -18,6 +18,8 @@ import httpx
 from ferryman import settings
 from ferryman.domain.finding import DoctorFinding, Grade
 from ferryman.domain.owners.owner import Owner
+from ferryman.domain.workspaces.adoption import Adoption
+from ferryman.gcp.adoption import FirestoreAdoption
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.operations.deploy import keychain
@@ -230,5 +232,17 @@ async def store_first_key(project: str, digest: str) -> bool:
     clients = GoogleClients(replace(settings.read(), project=project))
     try:
         return await FirestoreOwners(clients).add(Owner(id=OWNER, plan=PLAN, created_at=datetime.now(UTC)), digest)
+    finally:
+        await clients.close()
+
+
+async def adopt_former_documents(project: str, tell: Tell) -> Adoption | None:
+    """Put what was stored before there were workspaces into its owner's default one; None where there was nothing to do.
+
+    Instances of the version before may still run. Raise `UnavailableError`: the next run goes on where this one was.
+    """
+    clients = GoogleClients(replace(settings.read(), project=project))
+    try:
+        return await FirestoreAdoption(clients).run(tell, lambda: datetime.now(UTC), is_quiet=False)
     finally:
         await clients.close()
