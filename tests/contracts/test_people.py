@@ -218,6 +218,23 @@ async def test_of_two_last_admins_who_leave_at_once_one_stays(stores: Stores) ->
     assert len(await stores.members.list("ann", HERE)) == 1
 
 
+async def test_of_two_last_admins_who_demote_each_other_at_once_one_stays_admin(stores: Stores) -> None:
+    admins = [await join(stores, name, role=Role.ADMIN) for name in ("one", "two")]
+    demoting = (stores.members.update(replace(admin, role=Role.VIEWER), ["role"]) for admin in admins)
+    came = await asyncio.gather(*demoting, return_exceptions=True)
+    assert sorted(type(answer).__name__ for answer in came) == ["LastAdminError", "bool"]
+    assert sorted(membership.role for membership, _ in await stores.members.list("ann", HERE)) == [Role.ADMIN, Role.VIEWER]
+
+
+async def test_of_two_last_admins_of_whom_one_leaves_while_the_other_steps_down_one_stays_admin(stores: Stores) -> None:
+    admins = [await join(stores, name, role=Role.ADMIN) for name in ("one", "two")]
+    leaving = stores.members.remove("one", owner="ann", workspace=HERE)
+    stepping = stores.members.update(replace(admins[1], role=Role.VIEWER), ["role"])
+    came = await asyncio.gather(leaving, stepping, return_exceptions=True)
+    assert sorted(type(answer).__name__ for answer in came) == ["LastAdminError", "bool"]
+    assert [membership.role for membership, _ in await stores.members.list("ann", HERE)].count(Role.ADMIN) == 1
+
+
 async def test_a_membership_changes_in_the_fields_that_are_named(stores: Stores) -> None:
     before = await join(stores, "eve")
     changed = replace(before, role=Role.VIEWER, approves=True)

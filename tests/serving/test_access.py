@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from typing import Any
 
 import httpx
@@ -47,6 +48,20 @@ async def test_no_route_answers_without_a_valid_key(client: httpx.AsyncClient, t
 async def test_a_key_of_an_owner_who_is_gone_is_not_valid(client: httpx.AsyncClient, stage: Stage) -> None:
     del stage.memory.owners["ann"]
     assert (await client.get("/v1/me")).status_code == 401
+
+
+NO_IDS = ("a.b", "%00", "%C3%A9", "x" * 65, "-a", "a%20b", "%2e%2e", "a:b", "*")
+
+
+@pytest.mark.parametrize("route", OWNED, ids=str)
+async def test_what_can_be_no_id_is_answered_as_one_that_does_not_exist(client: httpx.AsyncClient, route: Ask) -> None:
+    ids = re.compile(r"task_none|exec_none|ws_ann|job_ann|person_ann|inv_ann|key_ann|agent_ann")
+    missing, place = await ask(client, route, "task_none", "exec_none"), route.url("task_none", "exec_none")
+    if missing.status_code != 404:
+        missing = await client.request(route.method, ids.sub("none", place), json=route.body)
+    for text in NO_IDS:
+        answer = await client.request(route.method, ids.sub(text, place), json=route.body)
+        assert (answer.status_code, answer.content) == (404, missing.content), text
 
 
 @pytest.mark.parametrize("route", OWNED, ids=str)

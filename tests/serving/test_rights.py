@@ -87,7 +87,25 @@ async def test_a_role_may_do_what_it_should_and_nothing_else(
     headers = stage.member(role)
     for route in (route for route in CLOSED if (route.method, route.path) != LEAVING):
         answer = await ask(client, route, headers)
-        assert (answer.status_code == 403) == (not needs[route.method, route.path] <= ALLOWED[role]), (route, answer.text)
+        missing = needs[route.method, route.path] - ALLOWED[role]
+        assert (answer.status_code == 403) == bool(missing), (route, answer.text)
+        if missing and RouteNeed.OWNER not in missing:
+            assert any(f"needs the right {right}" in answer.json()["detail"] for right in missing), (route, answer.text)
+            assert f"your role {role}" in answer.json()["detail"], (route, answer.text)
+
+
+async def test_a_key_without_scopes_is_told_of_every_route_which_right_it_lacks(
+    client: httpx.AsyncClient, stage: Stage, needs: dict[tuple[str, str], set[RouteNeed]]
+) -> None:
+    headers = stage.member(Role.ADMIN, scopes=())
+    anybody = {RouteNeed.KEY, RouteNeed.OWNER}
+    for route in (route for route in CLOSED if not needs[route.method, route.path] & anybody):
+        answer = await ask(client, route, headers)
+        rights = needs[route.method, route.path]
+        assert answer.status_code == 403, (route, answer.text)
+        assert answer.json()["detail"] in {
+            f"this needs the right {right}, which is not among the scopes of this API key" for right in rights
+        }
 
 
 async def test_a_scope_that_is_missing_is_named_as_such(client: httpx.AsyncClient, stage: Stage) -> None:
