@@ -140,6 +140,25 @@ async def test_a_person_acts_in_the_workspace_of_the_key_alone(client: httpx.Asy
     assert len({answer.content for answer in others}) == 1
 
 
+async def test_a_header_that_can_be_no_id_is_answered_as_no_workspace_and_asked_of_no_store(
+    client: httpx.AsyncClient, app: FastAPI, stage: Stage
+) -> None:
+    missing = await client.get("/v1/tasks", headers={"Ferryman-Workspace": "ws_none"})
+    places: list[str] = []
+    read = app.state.deps.keys.read_access
+
+    async def note(key: object, workspace: str) -> object:
+        places.append(workspace)
+        return await read(key, workspace)
+
+    app.state.deps.keys.read_access = note
+    for headers in (stage.owner("ann"), stage.member(Role.ADMIN)):
+        for text in ("../ws_ann", "a/b", "ws_ann,ws_ann", "%", "*", "x" * 65, "."):
+            answer = await client.get("/v1/tasks", headers=headers | {"Ferryman-Workspace": text})
+            assert (answer.status_code, answer.content) == (404, missing.content), text
+    assert {*places} == {HERE}
+
+
 async def test_an_owner_acts_in_workspaces_that_are_the_owners(client: httpx.AsyncClient, stage: Stage) -> None:
     for name, owner, state in (
         ("ws_own", "ann", WorkspaceState.ACTIVE),

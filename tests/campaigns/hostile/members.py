@@ -6,8 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
+from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.gcp.api_keys import FirestoreApiKeys
+from ferryman.gcp.people import FirestoreInvitations
 from ferryman.serving import keys
 from tests.campaigns.hostile.harness import Harness
 from tests.campaigns.hostile.member import Member
@@ -39,18 +42,31 @@ async def bring_in(harness: Harness, bearer: dict[str, str], member: Member, wor
     if member.ends == "removed":
         await _ask(harness, "DELETE", f"/v1/members/{person}", place)
     if member.ends == "expired":
-        key = await _add_expired(harness, key)
+        key, words[f"{member.name}_late"] = await _add_expired(harness, key)
     return key
 
 
-async def _add_expired(harness: Harness, text: str) -> str:
-    """Return another key of the same person, which ended a second ago: the API makes none that lives for less than a day."""
+async def _add_expired(harness: Harness, text: str) -> tuple[str, str]:
+    """Return another key of the same person, and the token of an invitation, which both ended a second ago: the API makes none
+    that lives for less than a day."""
     stored, another = FirestoreApiKeys(harness.clients), keys.generate_key()
     known = await stored.find(keys.digest_key(text))
     assert known is not None, "it was just made"
-    ended = replace(known, id=f"{known.id}x", expires_at=datetime.now(UTC) - timedelta(seconds=1))
-    await stored.create(keys.digest_key(another), ended)
-    return another
+    now, token = datetime.now(UTC), keys.generate_token()
+    late = now - timedelta(seconds=1)
+    await stored.create(keys.digest_key(another), replace(known, id=f"{known.id}x", expires_at=late))
+    invitation = Invitation(
+        id=f"inv_{known.id}",
+        owner=known.owner,
+        workspace=known.workspace,
+        name="late",
+        role=Role.ADMIN,
+        invited_by="",
+        created_at=late - INVITATION_LIFETIME,
+        expires_at=late,
+    )
+    await FirestoreInvitations(harness.clients).create(keys.digest_key(token), invitation, now=late)
+    return another, token
 
 
 async def _ask(harness: Harness, method: str, path: str, headers: dict[str, str], body: Any = None) -> Any:
