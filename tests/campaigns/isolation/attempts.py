@@ -22,7 +22,7 @@ OTHER_METHODS = ("HEAD", "OPTIONS", "PUT", "DELETE", "PATCH")
 """Also where a path does not offer them: to be refused because of that may tell whether the thing is there."""
 
 COUNTERS = "a list, a counter or a limit"
-WORD, IDEMPOTENCY_KEY, CURSOR = "word", "idempotency key", "cursor of "
+WORD, IDEMPOTENCY_KEY, CURSOR = "word", "idempotency key of ", "cursor of "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def draw_attempts(attempts: Sequence[Attempt], seed: int, guesses: int) -> list[
     drawn, seen = list(attempts), set(map(str, attempts))
     varied = [attempt for attempt in attempts if attempt.kind.startswith(("an id in the path", "an id in the query"))]
     changes: tuple[Callable[[Attempt, random.Random], Attempt], ...] = (_spell, _swap_kind, _swap_method)
-    for _ in range(50 * guesses):
+    for _ in range(50 * guesses if varied else 0):
         if len(drawn) == len(attempts) + guesses:
             break
         attempt = draw.choice(changes)(draw.choice(varied), draw)
@@ -102,13 +102,17 @@ def _attempt_all(operation: Operation, has_cursor: frozenset[str]) -> Iterator[A
     if operation.pages and operation.path in has_cursor:
         yield replace(_build(operation, "a cursor of a list", mine), query={"cursor": f"⟦{CURSOR}{operation.path}⟧"})
     if operation.keyed:
-        yield replace(_build(operation, "an idempotency key", mine), headers={"Idempotency-Key": f"⟦{IDEMPOTENCY_KEY}⟧"})
+        yield replace(_build(operation, "an idempotency key", mine), headers={"Idempotency-Key": f"⟦{IDEMPOTENCY_KEY}{operation.path}⟧"})
     if isinstance(operation.body, Mapping) and "name" in operation.body:
         yield replace(_build(operation, "a name that is taken", mine), body={**operation.body, "name": f"⟦{WORD}⟧ one"})
     if operation.method == "GET":
-        kind = "a search" if "query" in operation.filters else COUNTERS
-        query = {name: f"⟦{WORD}⟧" for name in operation.filters if name in ("query", "name")}
-        yield replace(_build(operation, kind, mine), query=query)
+        yield _build(operation, COUNTERS, mine)
+        for name, text in (("query", f"⟦{WORD}⟧"), ("name", f"⟦{WORD}⟧ one")):
+            if name in operation.filters:
+                yield replace(_build(operation, "a search", mine), query={name: text})
+        for name, values in operation.choices.items():
+            for value in values:
+                yield replace(_build(operation, COUNTERS, mine), query={name: value})
 
 
 def _aim(operation: Operation, mine: Mapping[str, str], place: Place) -> Attempt:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.workspaces.agent import Agent
@@ -16,10 +19,14 @@ from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.inmemory.clock import START
 from tests.builders import build_step, build_ticket
 from tests.campaigns.isolation.deployment import Caller, Deployment
+from tests.campaigns.isolation.surface import Operation, list_operations
 from tests.campaigns.isolation.tool_names import list_tool_names
 from tests.serving.conftest import TASK
 
-SECRET, WAITING = "value of the credential", "waiting execution"
+SECRET, WAITING, TWIN = "value of the credential", "waiting execution", "task like another's"
+TWIN_CREDENTIAL = "GITHUB_TOKEN"
+"""What the only credential of every side's task `TWIN` is named, each with a value of its own."""
+
 SPEC = {
     "openapi": "3.1.0",
     "info": {"title": "{word}cluster", "version": "1"},
@@ -35,7 +42,8 @@ class Belongings:
     caller: Caller
     word: str
     ids: dict[str, str] = field(default_factory=dict)
-    idempotency_key: str = ""
+    idempotency_keys: dict[str, str] = field(default_factory=dict)
+    """One for every route that takes any, by its path; each was used, and none by anybody else."""
     cursors: dict[str, str] = field(default_factory=dict)
     """Of a list that has a next page, by its path as the description writes it."""
 
@@ -47,20 +55,24 @@ class Belongings:
             return {self.fill(name): self.fill(item) for name, item in value.items()}
         return [self.fill(item) for item in value] if isinstance(value, list) else value
 
+    def name_key(self, path: str) -> str:
+        """Return the idempotency key for a path, which is used from now on."""
+        return self.idempotency_keys.setdefault(path, f'"{self.word} {len(self.idempotency_keys)}"')
+
 
 Maker = Callable[[Deployment, Belongings], Awaitable[str]]
 
 
 async def make_task(deployment: Deployment, mine: Belongings) -> str:
-    """Make two, so that a list has a second page; the second one has a schedule, and is made under an idempotency key."""
+    """Make some, so that a list has a second page; the last one has a schedule, and is made under an idempotency key."""
     fields = {**TASK, "name": f"{mine.word} one", "task_prompt": f"Do {mine.word}.", "description": mine.word}
     fields |= {"model": "scripted/isolation", "tools": list_tool_names(), "tool_loading": "context-aware"}
     await deployment.ask(mine.caller, "POST", "/v1/tasks", body=fields)
-    mine.idempotency_key = f'"{mine.word}"'
+    twin = (await deployment.ask(mine.caller, "POST", "/v1/tasks", body={**fields, "name": f"{mine.word} twin"}))["task_id"]
+    mine.ids[TWIN] = str(twin)
     scheduled = {**fields, "name": f"{mine.word} two", "schedule": {"type": "cron", "cron": "0 9 * * *"}}
-    headers = {"Idempotency-Key": mine.idempotency_key}
+    headers = {"Idempotency-Key": mine.name_key("/v1/tasks")}
     task = (await deployment.ask(mine.caller, "POST", "/v1/tasks", body=scheduled, headers=headers))["task_id"]
-    mine.cursors["/v1/tasks"] = (await deployment.ask(mine.caller, "GET", "/v1/tasks?limit=1"))["next"]
     return str(task)
 
 
@@ -68,7 +80,9 @@ async def make_credential(deployment: Deployment, mine: Belongings) -> str:
     name = f"{mine.word.upper()}_TOKEN"
     mine.ids[SECRET] = f"gh-{hashlib.sha256(mine.word.encode()).hexdigest()[:32]}"
     body = {"value": mine.ids[SECRET], "service": "github"}
-    await deployment.ask(mine.caller, "PUT", f"/v1/tasks/{mine.ids['task']}/credentials/{name}", body=body)
+    for place in (f"{mine.ids['task']}/credentials/{name}", f"{mine.ids['task']}/credentials/A_{name}"):
+        await deployment.ask(mine.caller, "PUT", f"/v1/tasks/{place}", body=body)
+    await deployment.ask(mine.caller, "PUT", f"/v1/tasks/{mine.ids[TWIN]}/credentials/{TWIN_CREDENTIAL}", body=body)
     return name
 
 
@@ -100,16 +114,37 @@ async def make_execution(deployment: Deployment, mine: Belongings) -> str:
     result = ToolCallResult(tool="http_get", content=mine.word, response_status=200)
     ticket = build_ticket(call="toolu_1", display_arguments={"url": f"https://{mine.word}.example/"})
     memory.steps[execution] = {1: build_step(content=({"type": "text", "text": mine.word},), stop_reason="tool_use", calls=1)}
-    memory.tickets[execution] = {0: replace(ticket, state=TicketState.SETTLED, settled_at=START, result=result)}
+    settled = replace(ticket, state=TicketState.SETTLED, settled_at=START, result=result)
+    memory.tickets[execution] = {0: settled, 1: replace(settled, seq=1, call="toolu_2")}
+    memory.alerts.update({alert.id: alert for alert in (_build_alert(deployment, mine, percent) for percent in (50, 80))})
     ended = {"status": Status.COMPLETED, "started_at": START, "completed_at": START, "output": mine.word}
     memory.executions[execution] = replace(memory.executions[execution], **ended)
-    for listed in (path, "/v1/executions"):
-        template = listed.replace(mine.ids["task"], "{task_id}")
-        mine.cursors[template] = (await deployment.ask(mine.caller, "GET", f"{listed}?limit=1"))["next"]
     return execution
 
 
+def _build_alert(deployment: Deployment, mine: Belongings, percent: int) -> Alert:
+    """Return an alert of the workspace's cap."""
+    return Alert(
+        id=deployment.draws.new("alert"),
+        owner=mine.caller.owner,
+        workspace=mine.caller.workspace,
+        kind=CapKind.WORKSPACE,
+        subject=mine.caller.workspace,
+        limit=Decimal(500),
+        percent=percent,
+        credits_used=Decimal(percent * 5),
+        credits_reserved=Decimal(0),
+        month="2026-11",
+        execution=mine.ids[WAITING],
+        created_at=START,
+        state=AlertState.DELIVERED,
+    )
+
+
 async def get_workspace(deployment: Deployment, mine: Belongings) -> str:
+    """Have the workspace stored also where it is a default one, with a word of its own in it."""
+    path, body = f"/v1/workspaces/{mine.caller.workspace}", {"name": f"{mine.word} workspace", "max_credits_month": "500"}
+    await deployment.ask(mine.caller, "PATCH", path, body=body)
     return mine.caller.workspace
 
 
@@ -120,6 +155,7 @@ async def make_agent(deployment: Deployment, mine: Belongings) -> str:
         workspace=mine.caller.workspace,
         name=f"{mine.word} one",
         system_prompt=mine.word,
+        max_credits_month=Decimal(50),
         created_at=START,
         updated_at=START,
     )
@@ -141,7 +177,9 @@ async def make_job(deployment: Deployment, mine: Belongings) -> str:
 
 
 async def make_person(deployment: Deployment, mine: Belongings) -> str:
-    """Make a member who is not the caller, with a key, and an invitation of somebody else."""
+    """Make a member who is not the caller, with a key, an invitation of somebody else, and another key for the caller."""
+    if mine.caller.person:
+        await deployment.ask(mine.caller, "POST", "/v1/keys", body={"name": f"{mine.word} key"})
     member = deployment.add_person(mine.caller, Role.VIEWER)
     mine.ids["key"] = member.key
     invitation = Invitation(
@@ -182,4 +220,18 @@ async def make_belongings(deployment: Deployment, caller: Caller, word: str) -> 
     mine = Belongings(caller=caller, word=word)
     for kind, make in MAKERS.items():
         mine.ids[kind] = await make(deployment, mine)
+    for operation in list_operations(deployment.app.openapi()):
+        if operation.pages:
+            await _keep_cursor(deployment, mine, operation)
+        if operation.keyed and operation.path not in mine.idempotency_keys:
+            headers = {"Idempotency-Key": mine.name_key(operation.path)}
+            await deployment.send(mine.caller, "POST", f"/v1/executions/{mine.ids['execution']}/cancel", headers=headers)
     return mine
+
+
+async def _keep_cursor(deployment: Deployment, mine: Belongings, operation: Operation) -> None:
+    """Keep the cursor of the second page of a list, where it has one."""
+    kinds = {place.name: mine.ids[place.kind] for place in operation.places if place.where == "path"}
+    page = await deployment.ask(mine.caller, "GET", f"{operation.path.format_map(kinds)}?limit=1")
+    if page["next"] is not None:
+        mine.cursors[operation.path] = page["next"]

@@ -16,7 +16,7 @@ from ferryman.domain.tools.tool import Tool
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.tickets import CallRequest
 from tests.campaigns.isolation.attempts import WORD, Attempt
-from tests.campaigns.isolation.belongings import SECRET, Belongings
+from tests.campaigns.isolation.belongings import SECRET, TWIN_CREDENTIAL, Belongings
 from tests.campaigns.isolation.deployment import Answer, Deployment
 from tests.campaigns.isolation.functions import CALLS_A_TURN, Functions, TurnsModel
 from tests.campaigns.isolation.surface import build_value
@@ -65,6 +65,12 @@ def _list_named() -> Iterator[Attempt]:
         yield _call("a declared tool", "delete_tool_cluster", {"cluster": cluster})
 
 
+def list_twin_calls() -> list[Attempt]:
+    """Return the attempts at a credential that a process keeps, opened, for a task of the other with credentials named alike."""
+    arguments = {"method": "GET", "url": "https://api.github.com/user", "credential": TWIN_CREDENTIAL}
+    return [_call("a credential of the same name", tool, arguments) for tool in ("api_call", "http_request")]
+
+
 def _build_arguments(tool: Tool) -> dict[str, Any]:
     """Return arguments that the tool takes."""
     known = {"url": "https://api.github.com/users/1", "method": "GET", "expression": "6 * 7", "kind": "taste"}
@@ -94,7 +100,7 @@ def list_tickets() -> list[Attempt]:
 
 
 async def run_calls(
-    deployment: Deployment, functions: Functions, mine: Belongings, calls: Sequence[Attempt], ending: str
+    deployment: Deployment, functions: Functions, mine: Belongings, calls: Sequence[Attempt], ending: str, *, task: str = "task"
 ) -> list[Answer]:
     """Have a model make the calls, a few executions long, and return what the API shows of each, and last of the ending."""
     answers: list[Answer] = []
@@ -102,7 +108,7 @@ async def run_calls(
         here = calls[first : first + CALLS_A_TURN * TURNS_MAX]
         asks = [(call.path, call.body) for call in here]
         turns = [asks[start : start + CALLS_A_TURN] for start in range(0, len(asks), CALLS_A_TURN)]
-        execution = await start(deployment, mine)
+        execution = await start(deployment, mine, task)
         model = TurnsModel(turns=turns, ending=ending, clock=deployment.stage.clock)
         await functions.finish(mine.caller, execution, model)
         listed = await deployment.ask(mine.caller, "GET", f"/v1/executions/{execution}/calls?limit=100")
@@ -114,9 +120,9 @@ async def run_calls(
     return [*answers, build_answer(record)]
 
 
-async def start(deployment: Deployment, mine: Belongings) -> str:
+async def start(deployment: Deployment, mine: Belongings, task: str = "task") -> str:
     """Start an execution of a side's task."""
-    started = await deployment.ask(mine.caller, "POST", f"/v1/tasks/{mine.ids['task']}/executions", body={"input": "Do it."})
+    started = await deployment.ask(mine.caller, "POST", f"/v1/tasks/{mine.ids[task]}/executions", body={"input": "Do it."})
     return str(started["execution_id"])
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.campaigns.isolation.attempts import COUNTERS, CURSOR, Attempt, draw_attempts, list_attempts
-from tests.campaigns.isolation.belongings import Belongings
-from tests.campaigns.isolation.calls import ENDINGS, ask_for_ticket, list_calls, list_tickets, run_calls, start
+from tests.campaigns.isolation.belongings import TWIN, Belongings
+from tests.campaigns.isolation.calls import ENDINGS, ask_for_ticket, list_calls, list_tickets, list_twin_calls, run_calls, start
 from tests.campaigns.isolation.deployment import Answer, Deployment
 from tests.campaigns.isolation.functions import Functions, TurnsModel
 from tests.campaigns.isolation.relations import Relation
@@ -43,13 +43,17 @@ class Results:
         self.findings |= other.findings
 
 
-async def run(relation: Relation, *, seed: int = SEED, guesses: int = GUESSES, change: Change = change_nothing) -> Results:
-    """Make the attempts of one relation at every route, and `guesses` others that the seed draws."""
+async def run(
+    relation: Relation, *, seed: int = SEED, guesses: int = GUESSES, only: str = "", change: Change = change_nothing
+) -> Results:
+    """Make the attempts of one relation at every route, and `guesses` others that the seed draws; or those of one kind `only`."""
     results = Results()
     async with prepare(relation, seed, change) as trial:
         cursors = (name.removeprefix(CURSOR) for name in trial.there.ids if name.startswith(CURSOR))
         listed = list_attempts(list_operations(trial.there.deployment.app.openapi()), paged=cursors)
         for attempt in draw_attempts([item for item in listed if not relation.allows(item)], seed, guesses):
+            if only not in ("", attempt.kind):
+                continue
             answers = [await send(place, attempt) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, answers))
     return results
@@ -74,9 +78,11 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
         serving = functions[id(deployment)] = Functions(deployment=deployment)
         calls = [("api_call", {"method": "GET", "url": "https://api.github.com/1", "credential": theirs.ids["credential"]})]
         calls += [("save_preference", {"kind": "taste", "preference": theirs.word}), ("find_tools", {"query": theirs.word})]
-        execution = await start(deployment, theirs)
-        model = TurnsModel(turns=[calls], ending=f"Done, {theirs.word}.", clock=deployment.stage.clock)
-        await serving.finish(theirs.caller, execution, model)
+        twin_calls = [(call.path, call.body) for call in list_twin_calls()]
+        for task, turn in (("task", calls), (TWIN, twin_calls)):
+            execution = await start(deployment, theirs, task)
+            model = TurnsModel(turns=[turn], ending=f"Done, {theirs.word}.", clock=deployment.stage.clock)
+            await serving.finish(theirs.caller, execution, model)
 
     async with prepare(relation, seed, settle=use_tools) as trial:
         for attempt in list_attempts(list_operations(trial.there.deployment.app.openapi()), paged=()):
@@ -89,15 +95,21 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
             answers = [await _call_tools(place, functions, [*calls, saying]) for place in trial.places]
             for attempt, *three in zip([*calls, saying], *answers, strict=True):
                 results.add(relation, attempt, trial.judge(attempt, three))
-        for attempt in list_tickets():
+        twins = [call for call in list_twin_calls() if only in call.kind]
+        answers = [await _call_tools(place, functions, [*twins, saying], task=TWIN) for place in trial.places]
+        for attempt, *three in zip(twins, *(told[:-1] for told in answers), strict=True):
+            results.add(relation, attempt, trial.judge(attempt, three))
+        for attempt in [attempt for attempt in list_tickets() if only in attempt.kind]:
             outcomes = [await ask_for_ticket(_get_functions(place, functions), place.fill(attempt)) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, outcomes))
     return results
 
 
-async def _call_tools(place: Place, functions: dict[int, Functions], attempts: Sequence[Attempt]) -> list[Answer]:
+async def _call_tools(
+    place: Place, functions: dict[int, Functions], attempts: Sequence[Attempt], task: str = "task"
+) -> list[Answer]:
     *calls, saying = map(place.fill, attempts)
-    return await run_calls(place.deployment, _get_functions(place, functions), place.mine, calls, saying.path)
+    return await run_calls(place.deployment, _get_functions(place, functions), place.mine, calls, saying.path, task=task)
 
 
 def _get_functions(place: Place, functions: dict[int, Functions]) -> Functions:

@@ -84,6 +84,7 @@ class Deployment:
     app: FastAPI
     client: httpx.AsyncClient
     draws: SidedDraws
+    pause_s: int = BETWEEN_S
 
     def replace(self, **ports: Any) -> None:
         """Put other ports in the place of the API's."""
@@ -103,7 +104,9 @@ class Deployment:
 
     def set_time(self, seconds: float) -> None:
         """Turn the clock to so many seconds after the deployment began."""
-        self.stage.clock.turn(START + timedelta(seconds=seconds) - self.stage.clock.now())
+        remaining = START + timedelta(seconds=seconds) - self.stage.clock.now()
+        assert remaining > timedelta(0), "a clock is not turned back"
+        self.stage.clock.turn(remaining)
 
     def add_person(self, caller: Caller, role: Role) -> Caller:
         """Store a person with this role in the caller's workspace, and return who asks with the person's key."""
@@ -124,7 +127,7 @@ class Deployment:
         self, caller: Caller, method: str, path: str, *, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
         """Send a request, and return its answer."""
-        self.stage.clock.turn(BETWEEN_S)
+        self.stage.clock.turn(self.pause_s)
         self.draws.side = caller.side
         with self.drawing():
             answer = await self.client.request(method, path, json=body, headers={**caller.headers, **(headers or {})})

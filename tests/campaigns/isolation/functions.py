@@ -6,6 +6,7 @@ opened credentials and their caches included.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -64,17 +65,19 @@ class SealingKeys:
 
 
 class EchoGate:
-    """`ports.FetchGate` without a wire: what passes the checks is answered with the URL that it was sent to."""
+    """`ports.FetchGate` without a wire: what passes the checks is answered with the URL that it was sent to, and with the digest
+    of the headers, by which one credential is told from another."""
 
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult:
         checker = CallChecker(policy=call.execution, outbound=outbound, credentials=call.credentials)
         try:
-            _, url, pieces = await checker.prepare_request()
+            request, url, pieces = await checker.prepare_request()
             if call.count is not None and (name := await call.count(pieces)) is not None:
                 raise CallRefusedError(refusal.refuse_leak(name))
         except CallRefusedError as refused:
             return await checker.build_refusal(refused.refusal)
-        body = f"sent to {url}".encode()
+        sent = hashlib.sha256(repr(request.headers).encode()).hexdigest()
+        body = f"sent to {url}, with headers of the digest {sent}".encode()
         return await checker.build_result(InboundResponse(status=200, headers=(), body=body, size_bytes=len(body)), "n0")
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:

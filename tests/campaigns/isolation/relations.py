@@ -12,7 +12,7 @@ from tests.campaigns.isolation.deployment import Caller, Deployment
 ATTACKER, VICTIM = "attacker", "victim"
 OWNER = "ann"
 HEADER = "Ferryman-Workspace"
-OF_THE_OWNER = ("/v1/workspaces", "/v1/jobs", "/v1/budget", "/v1/me")
+OF_THE_OWNER = ("/v1/workspaces/", "/v1/jobs/", "/v1/budget/", "/v1/me/")
 Arrival = Callable[[Deployment], Awaitable[Caller]]
 
 
@@ -48,7 +48,7 @@ async def add_other_workspace(deployment: Deployment) -> Caller:
 
 
 async def _add_workspace(deployment: Deployment, caller: Caller) -> Caller:
-    created = await deployment.ask(caller, "POST", "/v1/workspaces", body={"name": caller.side})
+    created = await deployment.ask(caller, "POST", "/v1/workspaces", body={"name": caller.side, "max_credits_month": "500"})
     workspace = str(created["workspace_id"])
     return replace(caller, workspace=workspace, headers={**caller.headers, HEADER: workspace})
 
@@ -62,9 +62,22 @@ async def add_other_person(deployment: Deployment) -> Caller:
     return deployment.add_person(await add_other_workspace(deployment), Role.ADMIN)
 
 
+async def add_colleague(deployment: Deployment) -> Caller:
+    """Return another admin of the workspace that the attacker is in."""
+    members = deployment.stage.memory.memberships.values()
+    admin = next(known for known in members if known.role is Role.ADMIN)
+    return deployment.add_person(Caller(side=VICTIM, owner=OWNER, workspace=admin.workspace, headers={}), Role.ADMIN)
+
+
+def allow_colleagues(attempt: Attempt) -> bool:
+    """Allow what is the workspace's; keys of requests and cursors are of who was given them."""
+    return attempt.kind not in ("an idempotency key", "a cursor of a list")
+
+
 def allow_workspaces(attempt: Attempt) -> bool:
-    """Allow the owner's own key what is the owner's: every workspace, the jobs and the budget of all, and the balance."""
-    return attempt.path.startswith(OF_THE_OWNER) or "workspace" in attempt.aims
+    """Allow the owner's own key what is the owner's: every workspace, jobs, budget and statement of all, and the balance."""
+    of_the_owner = f"{attempt.path}/".startswith(OF_THE_OWNER) or attempt.query.get("by") == "workspace"
+    return of_the_owner or "workspace" in attempt.aims
 
 
 RELATIONS = (
@@ -76,4 +89,10 @@ RELATIONS = (
         allows=allow_workspaces,
     ),
     Relation(name="a person of another workspace", attacker=add_attackers_person, victim=add_other_person),
+    Relation(
+        name="a person of the same workspace",
+        attacker=add_attackers_person,
+        victim=add_colleague,
+        allows=allow_colleagues,
+    ),
 )

@@ -39,7 +39,7 @@ class Operation:
     """A method on a path, and the places for ids in it.
 
     `body` is one that is accepted (None: it takes none). It may have `pages`, take an idempotency key (`keyed`), and `filters`,
-    the names of its query.
+    the names of its query, of which those in `choices` have one of a few values.
     """
 
     method: str
@@ -49,6 +49,7 @@ class Operation:
     pages: bool
     keyed: bool
     filters: tuple[str, ...]
+    choices: Mapping[str, tuple[str, ...]]
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -81,7 +82,19 @@ def _read(document: Document, method: str, path: str, described: Mapping[str, An
         pages=("query", "cursor") in parameters,
         keyed=("header", "idempotency-key") in parameters,
         filters=tuple(sorted(name for where, name in parameters if where == "query")),
+        choices=_find_choices(document, described),
     )
+
+
+def _find_choices(document: Document, described: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the values of the parameters in the query that have only a few."""
+    choices = {}
+    for item in described.get("parameters", ()):
+        schema = next(_list_options(document, item["schema"]), {})
+        values = ("true", "false") if schema.get("type") == "boolean" else tuple(schema.get("enum", ()))
+        if item["in"] == "query" and values:
+            choices[item["name"]] = values
+    return choices
 
 
 def _kind_in_path(path: str, name: str) -> str:

@@ -14,8 +14,8 @@ from tests.campaigns.isolation.guesses import SPELLINGS, draw_ghost
 from tests.campaigns.isolation.judge import Answers, Boundary, copy_rows, find_told
 from tests.campaigns.isolation.relations import Relation
 
-STARTS_AFTER_S = 86_400
-"""The moment of the first attempt, in every deployment, in seconds after it began."""
+STARTS_AFTER_S = 14_400
+"""The moment of the first attempt, in every deployment, in seconds after it began: less than an idempotency key lives."""
 
 Change = Callable[[Deployment], None]
 Settle = Callable[[Deployment, Belongings], Awaitable[None]]
@@ -127,7 +127,8 @@ def spell_ghosts(ghosts: Mapping[str, str], names: Mapping[str, str]) -> dict[st
 def list_names(belongings: Belongings) -> dict[str, str]:
     """Return everything that an attempt may name, by the name of its slot."""
     cursors = {f"{CURSOR}{path}": cursor for path, cursor in belongings.cursors.items()}
-    return {**belongings.ids, **cursors, WORD: belongings.word, IDEMPOTENCY_KEY: belongings.idempotency_key}
+    keys = {f"{IDEMPOTENCY_KEY}{path}": key for path, key in belongings.idempotency_keys.items()}
+    return {**belongings.ids, **cursors, **keys, WORD: belongings.word}
 
 
 def list_marks(belongings: Belongings) -> list[str]:

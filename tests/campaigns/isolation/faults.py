@@ -1,0 +1,114 @@
+"""Faults: mistakes in the library, injected one at a time; the campaign must find each, by an attempt of its own kind."""
+
+from __future__ import annotations
+
+import __future__
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
+from types import CodeType
+from typing import Any
+
+from tests.campaigns.isolation.campaign import Results, run, run_functions
+from tests.campaigns.isolation.relations import RELATIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectedFault:
+    """In the function `where` (module:name), `sound` becomes `faulty`; an attempt of this `kind` and relation must find it.
+
+    `by_tools`: one that a model makes, not one at a route.
+    """
+
+    title: str
+    where: str
+    sound: str
+    faulty: str
+    relation: str
+    kind: str
+    by_tools: bool = False
+
+
+OWNER, WORKSPACE, PERSON, COLLEAGUE = (relation.name for relation in RELATIONS)
+API, DOMAIN, MEMORY = "ferryman.serving.api", "ferryman.domain", "ferryman.inmemory"
+OF_BOTH = "== (owner, workspace)"
+OF_OWNER_ONLY = "== (owner, {}.workspace)"
+
+# fmt: off
+_FAULTS = (
+    # what is found by its id
+    ("tasks and executions of all workspaces are seen", f"{API}.rights:Caller.sees", "== (self.owner.id, self.workspace)", "== (self.owner.id, item.workspace)", WORKSPACE, "an id in the path"),
+    ("tasks and executions of all owners are seen", f"{API}.rights:Caller.sees", "== (self.owner.id, self.workspace)", "== (item.owner, item.workspace)", OWNER, "an id in the path"),
+    ("the header names a workspace of any owner", f"{DOMAIN}.workspaces.access:KeyAccess.finds_workspace", "self.workspace.owner == key.owner", "True", OWNER, "an id in the header"),
+    ("a person's key shows any workspace", f"{API}.workspaces:_workspace", "caller.key.is_own or workspace_id == caller.workspace", "True", PERSON, "an id in the path"),
+    ("agents of all workspaces are found", f"{MEMORY}.agents:MemoryAgents.get", "(stored.owner, stored.workspace) == (owner, workspace)", "stored.owner == owner", WORKSPACE, "an id in the path"),
+    ("API keys of all workspaces are revoked", f"{MEMORY}.people:MemoryApiKeys.revoke", "== (key, owner, workspace)", "== (key, owner, known.workspace)", PERSON, "an id in the path"),
+    ("invitations of all workspaces are withdrawn", f"{MEMORY}.people:MemoryInvitations.withdraw", "== (invitation, owner, workspace)", "== (invitation, owner, known.workspace)", PERSON, "an id in the path"),
+    ("jobs of all workspaces are shown to members", f"{API}.jobs:_job", "stored.workspace != caller.workspace", "False", PERSON, "an id in the path"),
+    # what is listed, counted or told
+    ("tasks of all workspaces are listed", f"{MEMORY}.tasks:MemoryTasks.list", "if task.workspace == workspace", "if True", WORKSPACE, "a list, a counter or a limit"),
+    ("executions of all workspaces are listed", f"{MEMORY}.executions:MemoryExecutions.list", "if execution.workspace == workspace", "if True", WORKSPACE, "a list, a counter or a limit"),
+    ("agents of all workspaces are listed", f"{MEMORY}.agents:MemoryAgents.list", "== (owner, workspace)", "== (owner, agent.workspace)", WORKSPACE, "a list, a counter or a limit"),
+    ("members of all workspaces are listed", f"{MEMORY}.people:MemoryMembers._in", "== (owner, workspace)", "== (owner, membership.workspace)", WORKSPACE, "a list, a counter or a limit"),
+    ("API keys of all workspaces are listed", f"{MEMORY}.people:MemoryApiKeys.list", "== (owner, workspace)", "== (owner, key.workspace)", PERSON, "a list, a counter or a limit"),
+    ("invitations of all workspaces are listed", f"{MEMORY}.people:MemoryInvitations.list", "== (owner, workspace)", "== (owner, known.workspace)", WORKSPACE, "a list, a counter or a limit"),
+    ("alerts of all workspaces are listed", f"{MEMORY}.alerts:MemoryAlerts.list", "== (owner, workspace)", "== (owner, item.workspace)", WORKSPACE, "a list, a counter or a limit"),
+    ("the history of all workspaces is listed", f"{MEMORY}.people:MemoryAuditEntries.list", "== (owner, workspace)", "== (owner, entry.workspace)", WORKSPACE, "a list, a counter or a limit"),
+    ("members see the budgets of all workspaces", f"{API}.budgets:_list_budgeted", "caller.key.is_own or workspace.id == here", "True", PERSON, "a list, a counter or a limit"),
+    ("members see the workspaces of all", f"{API}.workspaces:list_workspaces", "(caller.key.is_own or workspace.id == caller.workspace)", "True", PERSON, "a list, a counter or a limit"),
+    # what a request carries
+    ("a cursor is of no workspace", f"{API}.paging:_read", "{caller.workspace} {request", "{request", WORKSPACE, "a cursor of a list"),
+    ("a cursor is of no API key", f"{API}.paging:_authenticate", "key.encode()", "b'-'", COLLEAGUE, "a cursor of a list"),
+    ("idempotency keys are of no owner", f"{DOMAIN}.owners.idempotency:derive_id", "{owner}\\0{key}", "{key}", OWNER, "an idempotency key"),
+    ("idempotency keys are of no workspace", f"{DOMAIN}.owners.idempotency:derive_id", "\\0{workspace}\\0{person}", "\\0{person}", WORKSPACE, "an idempotency key"),
+    ("idempotency keys are of no person", f"{DOMAIN}.owners.idempotency:derive_id", "\\0{workspace}\\0{person}", "\\0{workspace}", COLLEAGUE, "an idempotency key"),
+)
+_TOOL_FAULTS = (
+    ("the statement is of all workspaces", f"{API}.account:get_ledger", "if caller.sees(entry)", "if True", WORKSPACE, "a list, a counter or a limit, after the other has used tools and credits"),
+    ("declared tools are those of all tasks", f"{MEMORY}.clusters:MemoryClusters.tools", "self._memory.clusters.get(task, {})", "{name: one for many in self._memory.clusters.values() for name, one in many.items()}", OWNER, "a search for tools"),
+    ("a scanner is anybody's", "ferryman.egress.scanner_cache:ScannerCache.find", "self._entries.pop(task, None)\n    if entry is None or not entry.is_for(values)", "next(iter(self._entries.values()), None)\n    if entry is None", OWNER, "a text that another's scanner would redact"),
+    ("opened credentials are anybody's", "ferryman.tools.execute_call:_open", "deps.opened.get(task)", "deps.opened.get(next((known for known, (_, one) in deps.opened._entries.items() if one.versions == versions), task))", OWNER, "a credential of the same name"),
+)
+# fmt: on
+
+FAULTS = tuple(
+    InjectedFault(
+        title=title, where=where, sound=sound, faulty=faulty, relation=relation, kind=kind, by_tools=faults is _TOOL_FAULTS
+    )
+    for faults in (_FAULTS, _TOOL_FAULTS)
+    for title, where, sound, faulty, relation, kind in faults
+)
+
+
+async def find_fault(fault: InjectedFault) -> list[str]:
+    """Return the attempts that found the fault, which is in the library as long as this takes."""
+    relation = next(relation for relation in RELATIONS if relation.name == fault.relation)
+    attempt: Callable[..., Any] = run_functions if fault.by_tools else run
+    with inject(fault):
+        results: Results = await attempt(relation, only=fault.kind)
+    return [found for found in results.findings if f": {fault.kind}: " in found]
+
+
+@contextmanager
+def inject(fault: InjectedFault) -> Iterator[None]:
+    """Put the faulty code in the place of the function's, wherever the function is known by now."""
+    module, _, name = fault.where.partition(":")
+    function = reduce(getattr, name.split("."), import_module(module))
+    source = textwrap.dedent(inspect.getsource(function))
+    assert fault.sound in source, f"{fault.where} has changed: {fault.sound} is not in it"
+    sound = function.__code__
+    function.__code__ = _compile(source.replace(fault.sound, fault.faulty), sound)
+    try:
+        yield
+    finally:
+        function.__code__ = sound
+
+
+def _compile(source: str, sound: CodeType) -> CodeType:
+    flags = __future__.annotations.compiler_flag
+    module = compile(source, sound.co_filename, "exec", flags=flags, dont_inherit=True)
+    return next(code for code in module.co_consts if isinstance(code, CodeType) and code.co_name == sound.co_name)
