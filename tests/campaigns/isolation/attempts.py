@@ -102,7 +102,9 @@ def _attempt_all(operation: Operation, has_cursor: frozenset[str]) -> Iterator[A
     if operation.pages and operation.path in has_cursor:
         yield replace(_build(operation, "a cursor of a list", mine), query={"cursor": f"⟦{CURSOR}{operation.path}⟧"})
     if operation.keyed:
-        yield replace(_build(operation, "an idempotency key", mine), headers={"Idempotency-Key": f"⟦{IDEMPOTENCY_KEY}{operation.path}⟧"})
+        yield replace(
+            _build(operation, "an idempotency key", mine), headers={"Idempotency-Key": f"⟦{IDEMPOTENCY_KEY}{operation.path}⟧"}
+        )
     if isinstance(operation.body, Mapping) and "name" in operation.body:
         yield replace(_build(operation, "a name that is taken", mine), body={**operation.body, "name": f"⟦{WORD}⟧ one"})
     if operation.method == "GET":

@@ -10,9 +10,9 @@ from typing import Any
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.credits.alert import Alert, AlertState
-from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
@@ -177,12 +177,20 @@ async def make_job(deployment: Deployment, mine: Belongings) -> str:
 
 
 async def make_person(deployment: Deployment, mine: Belongings) -> str:
-    """Make a member who is not the caller, with a key, an invitation of somebody else, and another key for the caller."""
+    """Make a member who is not the caller, with a key, two invitations of somebody else, and another key for the caller."""
     if mine.caller.person:
         await deployment.ask(mine.caller, "POST", "/v1/keys", body={"name": f"{mine.word} key"})
     member = deployment.add_person(mine.caller, Role.VIEWER)
     mine.ids["key"] = member.key
-    invitation = Invitation(
+    first, second = (_build_invitation(deployment, mine) for _ in range(2))
+    digest = hashlib.sha256(mine.word.encode()).hexdigest()
+    deployment.stage.memory.invitations.update({digest: first, digest[::-1]: second})
+    mine.ids["invitation"] = first.id
+    return member.person
+
+
+def _build_invitation(deployment: Deployment, mine: Belongings) -> Invitation:
+    return Invitation(
         id=deployment.draws.new("inv"),
         owner=mine.caller.owner,
         workspace=mine.caller.workspace,
@@ -192,9 +200,6 @@ async def make_person(deployment: Deployment, mine: Belongings) -> str:
         created_at=START,
         expires_at=START + INVITATION_LIFETIME,
     )
-    deployment.stage.memory.invitations[hashlib.sha256(mine.word.encode()).hexdigest()] = invitation
-    mine.ids["invitation"] = invitation.id
-    return member.person
 
 
 ALONGSIDE = frozenset({"key", "invitation"})

@@ -66,7 +66,7 @@ def _list_named() -> Iterator[Attempt]:
 
 
 def list_twin_calls() -> list[Attempt]:
-    """Return the attempts at a credential that a process keeps, opened, for a task of the other with credentials named alike."""
+    """Return the attempts at a credential that a process keeps, opened, of another's task that has names in common."""
     arguments = {"method": "GET", "url": "https://api.github.com/user", "credential": TWIN_CREDENTIAL}
     return [_call("a credential of the same name", tool, arguments) for tool in ("api_call", "http_request")]
 

@@ -46,7 +46,7 @@ class Results:
 async def run(
     relation: Relation, *, seed: int = SEED, guesses: int = GUESSES, only: str = "", change: Change = change_nothing
 ) -> Results:
-    """Make the attempts of one relation at every route, and `guesses` others that the seed draws; or those of one kind `only`."""
+    """Make the attempts of one relation at every route, and `guesses` others that the seed draws; or one kind `only`."""
     results = Results()
     async with prepare(relation, seed, change) as trial:
         cursors = (name.removeprefix(CURSOR) for name in trial.there.ids if name.startswith(CURSOR))

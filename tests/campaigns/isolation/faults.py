@@ -1,8 +1,8 @@
 """Faults: mistakes in the library, injected one at a time; the campaign must find each, by an attempt of its own kind."""
 
 from __future__ import annotations
-
 import __future__
+
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
@@ -35,8 +35,6 @@ class InjectedFault:
 
 OWNER, WORKSPACE, PERSON, COLLEAGUE = (relation.name for relation in RELATIONS)
 API, DOMAIN, MEMORY = "ferryman.serving.api", "ferryman.domain", "ferryman.inmemory"
-OF_BOTH = "== (owner, workspace)"
-OF_OWNER_ONLY = "== (owner, {}.workspace)"
 
 # fmt: off
 _FAULTS = (

@@ -65,8 +65,8 @@ class SealingKeys:
 
 
 class EchoGate:
-    """`ports.FetchGate` without a wire: what passes the checks is answered with the URL that it was sent to, and with the digest
-    of the headers, by which one credential is told from another."""
+    """`ports.FetchGate` without a wire: what passes the checks is answered with its URL, and with the digest of its headers,
+    by which one credential is told from another."""
 
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult:
         checker = CallChecker(policy=call.execution, outbound=outbound, credentials=call.credentials)

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.names import derive_default_workspace
-from ferryman.egress.scanner_cache import ScannerCache
-from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.ports.local_functions import LocalAnswer
 from tests.campaigns.crash.fixtures import LocalFunctions
 from tests.campaigns.isolation import functions
 from tests.campaigns.isolation.attempts import SLOT
+from tests.campaigns.isolation.belongings import make_belongings
 from tests.campaigns.isolation.campaign import run, run_functions
-from tests.campaigns.isolation.deployment import Deployment
+from tests.campaigns.isolation.deployment import Deployment, build_deployment
+from tests.campaigns.isolation.faults import FAULTS, InjectedFault, find_fault, inject
 from tests.campaigns.isolation.guesses import SPELLINGS, draw_ghost
 from tests.campaigns.isolation.relations import RELATIONS, Relation
+from tests.campaigns.isolation.surface import list_operations
 
 EVERY_RELATION = pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.name)
 
@@ -33,7 +31,7 @@ EVERY_RELATION = pytest.mark.parametrize("relation", RELATIONS, ids=lambda relat
 async def test_no_route_gives_or_tells_what_is_another_s(relation: Relation) -> None:
     results = await run(relation, guesses=0)  # every place of every route; `make isolation` guesses besides
     assert results.findings == {}
-    assert results.counts.total() > 80
+    assert results.counts.total() > 30
 
 
 @EVERY_RELATION
@@ -43,12 +41,12 @@ async def test_no_tool_gives_or_tells_what_is_another_s(relation: Relation) -> N
     assert results.counts.total() > 150
 
 
-class EverybodysTasks(MemoryTasks):
-    """Tasks that belong to each who asks: to the attacker, here."""
-
-    async def get(self, task: str) -> Task | None:
-        stored = await super().get(task)
-        return stored and replace(stored, owner="bob", workspace=derive_default_workspace("bob"))
+async def test_the_other_has_a_second_page_of_every_list() -> None:
+    async with build_deployment() as deployment:
+        theirs = await make_belongings(deployment, await RELATIONS[2].victim(deployment), "victoria")
+        paged = {operation.path for operation in list_operations(deployment.app.openapi()) if operation.pages}
+    # of receipts one has one page: a slice writes them
+    assert paged - theirs.cursors.keys() == {"/v1/executions/{execution_id}/receipts"}
 
 
 class TellingTasks(MemoryTasks):
@@ -57,10 +55,6 @@ class TellingTasks(MemoryTasks):
     async def list(self, *arguments: Any, **named: Any) -> Any:
         more_than_one = len({task.owner for task in self._memory.tasks.values()}) > 1
         return await super().list(*arguments, **{**named, "most": 1 if more_than_one else named["most"]})
-
-
-def share_tasks(deployment: Deployment) -> None:
-    deployment.replace(tasks=EverybodysTasks(deployment.stage.memory))
 
 
 def tell_of_tasks(deployment: Deployment) -> None:
@@ -83,7 +77,6 @@ def name_once(deployment: Deployment) -> None:
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
-        (share_tasks, "an id in the path"),
         (tell_of_tasks, "a list, a counter or a limit"),
         (name_once, "a name that is taken"),
     ],
@@ -91,26 +84,6 @@ def name_once(deployment: Deployment) -> None:
 async def test_what_a_route_lets_through_is_found(change: Callable[[Deployment], None], kind: str) -> None:
     results = await run(RELATIONS[0], guesses=0, change=change)
     assert any(f": {kind}: " in attempt for attempt in results.findings)
-
-
-async def test_an_idempotency_key_that_all_owners_share_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idempotency, "derive_id", lambda owner, key, **_: hashlib.sha256(key.encode()).hexdigest())
-    results = await run(RELATIONS[0], guesses=0)
-    assert any(": an idempotency key: " in attempt for attempt in results.findings)
-
-
-class SharedClusters(MemoryClusters):
-    """Declared tools of which every task has all."""
-
-    async def tools(self, task: str) -> Any:
-        return [tool for name in self._memory.clusters for tool in await super(SharedClusters, self).tools(name)]
-
-
-class SharedScanners(ScannerCache):
-    """A cache that forgets whose scanner it keeps."""
-
-    def find(self, credentials: Any) -> Any:
-        return next((entry.scanner for entry in self._entries.values()), None)
 
 
 class ObeyingFunctions(LocalFunctions):
@@ -122,20 +95,25 @@ class ObeyingFunctions(LocalFunctions):
         return LocalAnswer(f"{answer.content} {named in derive_default_workspace('ann')}", answer.code, answer.changes)
 
 
-@pytest.mark.parametrize(
-    ("name", "shared", "kind"),
-    [
-        ("MemoryClusters", SharedClusters, "a search for tools"),
-        ("ScannerCache", SharedScanners, "a text that another's scanner would redact"),
-        ("LocalFunctions", ObeyingFunctions, "a scope in a tool's arguments"),
-    ],
-)
-async def test_what_a_function_lets_through_is_found(
-    monkeypatch: pytest.MonkeyPatch, name: str, shared: Any, kind: str
-) -> None:
-    monkeypatch.setattr(functions, name, shared)
-    results = await run_functions(RELATIONS[0], only=kind)
+async def test_what_a_function_lets_through_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "LocalFunctions", ObeyingFunctions)
+    results = await run_functions(RELATIONS[0], only=(kind := "a scope in a tool's arguments"))
     assert any(f": {kind}: " in attempt for attempt in results.findings)
+
+
+ONE_OF_EACH_KIND = {fault.kind: fault for fault in FAULTS}
+"""`make isolation` injects all."""
+
+
+@pytest.mark.parametrize("fault", ONE_OF_EACH_KIND.values(), ids=lambda fault: fault.title)
+async def test_a_fault_in_the_library_is_found(fault: InjectedFault) -> None:
+    assert await find_fault(fault)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_the_line_that_a_fault_is_injected_into_is_there(fault: InjectedFault) -> None:
+    with inject(fault):
+        pass
 
 
 @pytest.mark.parametrize("name", ["task_3e6188109c0d341ebfc560bdfb29a5", "VICTORIA_TOKEN", "victoriacluster", "Ab3_x-Y9" * 6])
