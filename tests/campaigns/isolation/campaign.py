@@ -97,7 +97,7 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
                 results.add(relation, attempt, trial.judge(attempt, three))
         twins = [call for call in list_twin_calls() if only in call.kind]
         answers = [await _call_tools(place, functions, [*twins, saying], task=TWIN) for place in trial.places]
-        for attempt, *three in zip(twins, *(told[:-1] for told in answers), strict=True):
+        for attempt, *three in zip(twins, *(results_of[:-1] for results_of in answers), strict=True):
             results.add(relation, attempt, trial.judge(attempt, three))
         for attempt in [attempt for attempt in list_tickets() if only in attempt.kind]:
             outcomes = [await ask_for_ticket(_get_functions(place, functions), place.fill(attempt)) for place in trial.places]

@@ -88,7 +88,7 @@ async def find_fault(fault: InjectedFault) -> list[str]:
     attempt: Callable[..., Any] = run_functions if fault.by_tools else run
     with inject(fault):
         results: Results = await attempt(relation, only=fault.kind)
-    return [found for found in results.findings if f": {fault.kind}: " in found]
+    return [finding for finding in results.findings if f": {fault.kind}: " in finding]
 
 
 @contextmanager
