@@ -19,7 +19,7 @@ ANSWERS = (
     *("PlanResponse", "ModelResponse", "AgentResponse"),
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
-    *("KeyResponse", "NewKeyResponse", "AuditEntryResponse"),
+    *("KeyResponse", "NewKeyResponse", "AuditEntryResponse", "ArchiveImportResponse"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""
 

@@ -16,6 +16,7 @@ import pytest
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlerts
+from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
@@ -33,6 +34,7 @@ from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.ports.alerts import Alerts
+from ferryman.ports.archives import Archives
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
 from ferryman.ports.contexts import Contexts
@@ -76,6 +78,7 @@ class Stores:
     jobs: Jobs
     job_work: JobWork
     agents: Agents
+    archives: Archives
     contexts: Contexts
     tasks: Tasks
     credentials: Credentials
@@ -138,6 +141,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         jobs=MemoryJobs(memory),
         job_work=MemoryJobWork(memory),
         agents=MemoryAgents(memory),
+        archives=MemoryArchives(memory),
         contexts=MemoryContexts(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
@@ -176,6 +180,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from ferryman.gcp.agents import FirestoreAgents
     from ferryman.gcp.alerts import FirestoreAlerts
     from ferryman.gcp.api_keys import FirestoreApiKeys
+    from ferryman.gcp.archives import FirestoreArchives
     from ferryman.gcp.audit import FirestoreAuditEntries
     from ferryman.gcp.clients import GoogleClients
     from ferryman.gcp.clusters import FirestoreClusters
@@ -259,6 +264,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
             jobs=FirestoreJobs(clients),
             job_work=FirestoreJobWork(clients),
             agents=FirestoreAgents(clients),
+            archives=FirestoreArchives(clients),
             contexts=FirestoreContexts(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),

@@ -179,7 +179,7 @@ def collect_run(stage: Stage) -> FinishedRun:
     stored = stage.memory.receipts.get("e", {})
     entries = [entry for first in sorted(stored) for entry in stored[first]]
     keys = {version: sign.derive_public_key(private) for version, private in stage.keys.privates.items()}
-    chain = receipts.to_chain("e", entries, keys).model_dump_json(exclude={"next"}, exclude_unset=True)
+    chain = receipts.to_chain("e", entries, receipts.to_public_keys(keys)).model_dump_json(exclude={"next"}, exclude_unset=True)
     return FinishedRun(record=document(stage), receipts=json.loads(chain), stage=stage)
 
 

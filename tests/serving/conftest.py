@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -24,6 +25,7 @@ from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.imports import ArchiveImport
 from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation, Person
@@ -175,7 +177,9 @@ class Stage:
             self.keys[name] = keys.generate_key()
             self.memory.owners[name] = Owner(id=name, plan=plan, created_at=START)
             self.memory.keys[keys.digest_key(self.keys[name])] = ApiKey(owner=name, created_at=START)
-            second = Workspace(id=f"ws_{name}", owner=name, name="Second", created_at=START, updated_at=START)
+            second = Workspace(
+                id=f"ws_{name}", owner=name, name="Second", imported=IMPORTED, created_at=START, updated_at=START
+            )
             self.memory.workspaces[second.id] = second
             place = derive_default_workspace(name)
             unchanged = build_default_agent(name, place)
@@ -239,6 +243,17 @@ def build_job(owner: str) -> Job:
     ended = {"status": JobStatus.DONE, "counts": {"tasks": 2}, "completed_at": START, "receipt": receipt}
     return Job(**where, **ended, id=f"job_{owner}", owner=owner, kind=JobKind.DELETE_WORKSPACE, created_at=START)
 
+
+EMPTY = "{}\n"
+IMPORTED = ArchiveImport(
+    source="ws_there",
+    digest="0" * 64,
+    files=2,
+    following=2,
+    name="agents-000001.jsonl",
+    last=hashlib.sha256(EMPTY.encode()).hexdigest(),
+)
+"""An import that is finished: its last file may be sent again."""
 
 TOKEN = "fi_" + "t" * 43
 """Of an invitation that is there from the beginning."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.canaries import canary
 
-from .conftest import TASK, TOKEN
+from .conftest import EMPTY, IMPORTED, TASK, TOKEN
 
 PEOPLE = ("person", "invitation", "key")
 VALUE = canary.create_key("serving, every route", 20, before="gh-")
@@ -20,6 +20,13 @@ SPEC = {
     "servers": [{"url": "https://api.github.com"}],
     "paths": {"/zen": {"get": {"operationId": "zen", "responses": {}}}},
 }
+
+
+IMPORT = {
+    **{"format": "ferryman-workspace/1", "workspace": "ws_there", "name": "Kitchen", "digest": "1" * 64, "files": 2},
+    **{"counts": {"workspace": 1}, "keys": {}},
+}
+IMPORT_FILE = {"name": IMPORTED.name, "sha256": IMPORTED.last, "content": EMPTY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,9 @@ ROUTES = (
     Ask("GET", "/v1/jobs/{job_id}", 200),
     Ask("GET", "/v1/jobs/{job_id}/receipt", 200),
     Ask("GET", "/v1/workspaces/{workspace_id}/export", 200),
+    Ask("POST", "/v1/imports", 201, IMPORT),
+    Ask("GET", "/v1/imports/{workspace_id}", 200),
+    Ask("PUT", "/v1/imports/{workspace_id}/files", 200, IMPORT_FILE, query="?number=1"),
     Ask("GET", "/v1/members", 200),
     Ask("GET", "/v1/members/{person_id}", 200),
     Ask("PATCH", "/v1/members/{person_id}", 200, {"role": "admin"}),

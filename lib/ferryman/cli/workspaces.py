@@ -11,6 +11,7 @@ from ferryman.cli import exits
 from ferryman.cli.archives import export_workspace
 from ferryman.cli.commands import ApiSession, api_command, open_session
 from ferryman.cli.files import read_object
+from ferryman.cli.imports import import_workspace
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX
 
@@ -26,7 +27,7 @@ WILL_GO = (
 
 @click.group(no_args_is_help=True)
 def workspace() -> None:
-    """Create, list, show, update, archive, restore, delete and export workspaces.
+    """Create, list, show, update, archive, restore, delete, export and import workspaces.
 
     \b
     Nothing in a workspace is seen, counted or used from another. Everything is done in the default one, or in:
@@ -36,6 +37,7 @@ def workspace() -> None:
 
 
 workspace.add_command(export_workspace)
+workspace.add_command(import_workspace)
 
 
 def _fields(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -59,6 +59,19 @@ class AlertJson(TypedDict):
     settled_at: str | None
 
 
+class ArchiveImportJson(TypedDict):
+    """How far an import is. The workspace can be read, and is active once the last file is stored."""
+
+    workspace_id: str
+    state: Literal["active", "archived", "importing", "deleting"]
+    source: str
+    digest: str
+    files: int
+    following: int
+    counts: dict[str, int]
+    credentials: list[CredentialToEnterJson]
+
+
 class AuditEntryJson(TypedDict):
     """A change in the workspace: who made it, and of what. It holds ids and names, and nothing of what was changed."""
 
@@ -159,6 +172,17 @@ class CredentialJson(TypedDict):
     key_version: int
     created_at: str
     updated_at: str
+
+
+class CredentialToEnterJson(TypedDict):
+    """A credential of an imported task, whose value is entered again."""
+
+    task_id: str
+    task: str
+    name: str
+    service: str
+    auth_type: str
+    hosts: list[str]
 
 
 class CustomToolJson(TypedDict):
@@ -642,7 +666,7 @@ class WorkspaceJson(TypedDict):
 
     workspace_id: str
     name: str
-    state: Literal["active", "archived", "deleting"]
+    state: Literal["active", "archived", "importing", "deleting"]
     is_default: bool
     allowed_tools: list[str]
     max_credits_month: str | None

@@ -9,6 +9,7 @@ from ferryman.client.routes import (
     catalog,
     credentials,
     executions,
+    imports,
     jobs,
     people,
     tasks,
@@ -82,6 +83,9 @@ class AsyncMethods:
     archive_workspace = async_method(workspaces.archive_workspace)
     restore_workspace = async_method(workspaces.restore_workspace)
     delete_workspace = async_method(workspaces.delete_workspace)
+    begin_import = async_method(imports.begin_import)
+    get_import = async_method(imports.get_import)
+    put_import_file = async_method(imports.put_import_file)
     list_jobs = async_method(jobs.list_jobs)
     iterate_jobs = async_pager(jobs.list_jobs)
     get_job = async_method(jobs.get_job)

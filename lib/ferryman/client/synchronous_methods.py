@@ -9,6 +9,7 @@ from ferryman.client.routes import (
     catalog,
     credentials,
     executions,
+    imports,
     jobs,
     people,
     tasks,
@@ -82,6 +83,9 @@ class Methods:
     archive_workspace = method(workspaces.archive_workspace)
     restore_workspace = method(workspaces.restore_workspace)
     delete_workspace = method(workspaces.delete_workspace)
+    begin_import = method(imports.begin_import)
+    get_import = method(imports.get_import)
+    put_import_file = method(imports.put_import_file)
     list_jobs = method(jobs.list_jobs)
     iterate_jobs = pager(jobs.list_jobs)
     get_job = method(jobs.get_job)

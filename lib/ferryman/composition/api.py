@@ -188,7 +188,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         user_documents=FirestoreUserDocuments(firestore),
         tasks=FirestoreTasks(firestore),
         credentials=FirestoreCredentials(firestore),
-        archives=FirestoreArchives(firestore),
+        archives=FirestoreArchives(firestore, Retention.from_settings(settings)),
         clusters=FirestoreClusters(firestore),
         connections=FirestoreConnections(firestore),
         connector=RemoteConnector(functions),

@@ -44,7 +44,7 @@ def find_problems(tool: DeclaredTool, *, where: str, mode: Mode = Mode.HOSTED) -
         if (problem := find_json_problem(plain, where, name, depth=DEPTH_MAX)) is not None:
             return [problem]
     return [
-        *_find_text_problems(tool, where),
+        *find_text_problems(tool, where),
         *templates.find_template_problems(_list_texts(tool, where), mode, tool.public_env),
         *_find_public_env_problems(tool, where, mode),
         *_find_pin_problems(tool, where),
@@ -99,7 +99,7 @@ def _list_texts(tool: DeclaredTool, where: str) -> list[templates.PlacedText]:
     return list(templates.list_texts(values, where))
 
 
-def _find_text_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
+def find_text_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     if not NAME.fullmatch(tool.name):
         yield report("must be letters, digits, '_' and '-', begin with a letter or '_', at most 64", where, "name")
     elif has_prefix(tool.name):

@@ -1,13 +1,35 @@
-"""Imported history in Firestore."""
+"""Imported history in Firestore.
+
+The document of an imported execution is written twice. What was only ever created counts as somebody's request for a run
+(`execution_documents`): the first write says that it is none, and the second, which changes it, makes it an execution.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.gcp import documents
-from ferryman.gcp.store import FirestoreStore
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.problem import build_input_error
+from ferryman.domain.receipts.receipt import Receipt, canonicalize
+from ferryman.gcp import documents, turns
+from ferryman.gcp.execution_documents import IMPORTING, write_execution
+from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.retention import Retention
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
+from ferryman.ports.archives import ImportedHistory
+
+WRITES_MAX = 100
+"""Writes of one commit: each may be nearly a mebibyte, and a commit ten."""
+
+COMMIT_BYTES = 4_000_000
+RECEIPTS_BYTES = 400_000
+"""Of the receipts in one document."""
+
+Written = tuple[Reference, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +42,81 @@ class StoredEntries:
 class FirestoreArchives(FirestoreStore):
     """`ports.Archives`."""
 
+    def __init__(self, clients: FirestoreClient, retention: Retention | None = None) -> None:
+        super().__init__(clients)
+        self._retention = retention or Retention()
+
+    async def add_history(self, history: Sequence[ImportedHistory], *, ended_at: datetime, retention_days: int | None) -> None:
+        from google.api_core.exceptions import InvalidArgument
+
+        expiry = self._retention.expire(retention_days, ended_at)
+        new = [piece.execution for piece in history if piece.execution is not None]
+        try:
+            await self._commit(self._announce(execution) for execution in new)
+            await self._commit(written for piece in history for written in self._list_written(piece, expiry))
+            for piece in history:
+                if piece.policy is not None:
+                    at = self._places.locate_execution(piece.name)
+                    await at.update({"policy": documents.write(piece.policy)})
+                if piece.parts.entries:
+                    await self._add_entries(piece, expiry)
+        except InvalidArgument:
+            raise build_input_error("lines", "a part of an execution is larger than what can be stored") from None
+
+    def _announce(self, execution: Execution) -> Written:
+        """Return the first write of an execution: by its workspace and its status a deletion finds it."""
+        place = {"owner": execution.owner, "workspace": execution.workspace, "status": execution.status.value}
+        return self._places.locate_execution(execution.id), {**place, IMPORTING: True}
+
+    def _list_written(self, piece: ImportedHistory, expiry: dict[str, Any]) -> Iterator[Written]:
+        """Yield what a piece is stored as, but its entries and a policy that came later."""
+        places, name, parts = self._places, piece.name, piece.parts
+        if piece.execution is not None:
+            yield places.locate_execution(name), {**write_execution(piece.execution), **expiry}
+        if parts.opening is not None:
+            yield places.locate_step(name, 0), {**documents.write(parts.opening), **expiry}
+        for step in parts.steps:
+            yield places.locate_step(name, step.number), {**documents.write(step), **expiry}
+        for ticket in parts.tickets:
+            yield places.locate_call(name, ticket.seq), {**documents.write(ticket), **expiry}
+        for receipts in _group(parts.receipts):
+            stored = turns.StoredReceipts(first_receipt=receipts[0].number, receipts=tuple(receipts))
+            yield places.locate_receipts(name, receipts[0].number), {**documents.write(stored), **expiry}
+
+    @in_transaction
+    async def _add_entries(self, transaction: Transaction, piece: ImportedHistory, expiry: dict[str, Any]) -> None:
+        reference = self._places.locate_imported_entries(piece.name)
+        before = documents.read_or_none(StoredEntries, await reference.get(transaction=transaction)) or StoredEntries()
+        known = {entry.id: entry for entry in (*before.entries, *piece.parts.entries)}
+        transaction.set(reference, {**documents.write(StoredEntries(entries=tuple(known.values()))), **expiry})
+
+    async def _commit(self, written: Iterable[Written]) -> None:
+        """Write documents in several commits; whatever dies in between, they are written again with the same file."""
+        batch, writes, size = self._client.batch(), 0, 0
+        for reference, document in written:
+            batch.set(reference, document)
+            writes, size = writes + 1, size + len(repr(document))
+            if writes == WRITES_MAX or size >= COMMIT_BYTES:
+                await batch.commit()
+                batch, writes, size = self._client.batch(), 0, 0
+        if writes:
+            await batch.commit()
+
     async def list_entries(self, execution: str) -> Sequence[LedgerEntry]:
         stored = documents.read_or_none(StoredEntries, await self._places.locate_imported_entries(execution).get())
         return () if stored is None else stored.entries
+
+
+def _group(receipts: Sequence[Receipt]) -> Iterator[list[Receipt]]:
+    """Yield receipts in their order, as many at once as one document holds."""
+    group: list[Receipt] = []
+    size = 0
+    for receipt in receipts:
+        length = len(canonicalize(receipt.to_json()))
+        if group and size + length > RECEIPTS_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(receipt)
+        size += length
+    if group:
+        yield group

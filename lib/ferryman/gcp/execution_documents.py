@@ -20,6 +20,9 @@ from ferryman.gcp.store import Condition, Reference, get_readable
 ADMITTED = "admitted"
 """True for an execution, false for a request that was refused; an application's document has no such field."""
 
+IMPORTING = "importing"
+"""A field of a document that an import is about to make an execution of: it asks for no run."""
+
 IS_EXECUTION: Condition = (ADMITTED, "==", True)
 """The condition of every query of executions."""
 
@@ -85,8 +88,9 @@ def is_refused(snapshot: StoredDocument) -> bool:
 
 async def read_request(reference: Reference) -> Mapping[str, Any] | None:
     """Return the fields of the request in a document, or None where there is none that waits for an answer."""
-    snapshot = await get_readable(reference, names=(*REQUEST_FIELDS, ADMITTED))
+    snapshot = await get_readable(reference, names=(*REQUEST_FIELDS, ADMITTED, IMPORTING))
     if snapshot is not None:
-        return snapshot.to_dict() if snapshot.exists and not is_refused(snapshot) else None
+        is_request = snapshot.exists and not is_refused(snapshot) and IMPORTING not in (snapshot.to_dict() or {})
+        return snapshot.to_dict() if is_request else None
     single = {name: await get_readable(reference, names=(name,)) for name in REQUEST_FIELDS}
     return {name: UNREADABLE if snapshot is None else (snapshot.to_dict() or {}).get(name) for name, snapshot in single.items()}

@@ -46,8 +46,8 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
         raise StartRejectedError("the task is disabled")
     if workspace is None or workspace.state is WorkspaceState.DELETING:
         raise StartRejectedError("the workspace was deleted")
-    if workspace.state is WorkspaceState.ARCHIVED:
-        raise StartRejectedError("the workspace is archived")
+    if workspace.state is not WorkspaceState.ACTIVE:
+        raise StartRejectedError(f"the workspace is {workspace.state}")
     if agent is None:
         raise StartRejectedError("the agent was deleted")
     if agent.archived:

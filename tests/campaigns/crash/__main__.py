@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ferryman.domain.jobs.job import JobKind
 from tests.campaigns.crash.harness import Harness, forkserver, start_harness
+from tests.campaigns.crash.imports import ImportRun, build_archive
 from tests.campaigns.crash.invariants import Record, find_broken
 from tests.campaigns.crash.jobs import JobRun
 from tests.campaigns.crash.jobs import find_broken as find_broken_job
@@ -104,6 +105,25 @@ async def run_people(*, step: int, score: Score) -> None:
         print(f"{story:>27}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
 
 
+async def run_imports(*, step: int, score: Score) -> None:
+    """Import an archive on the Firestore protocol, and then killed, and with an answer lost, at its points."""
+    begun, archive = time.monotonic(), await build_archive()
+    async with on_google_cloud() as stores:
+        whole = ImportRun(stores=stores, archive=archive)
+        score.findings += [f"import (uninterrupted): {item}" for item in await whole.perform()]
+    chosen = [(point, lost) for point in whole.passed for lost in (False, True)][::step]
+    for point, lost in chosen:
+        async with on_google_cloud() as stores:
+            import_run = ImportRun(stores=stores, archive=archive, target=point, lost=lost)
+            broken = await import_run.perform()
+        score.points += 1
+        if not import_run.hit:
+            broken.append("lost: the point was not reached")
+        score.findings += [f"import, {point} ({'answer lost' if lost else 'killed'}): {item}" for item in broken]
+    seconds = time.monotonic() - begun
+    print(f"{'import':>27}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
+
+
 async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with_jobs: bool) -> int:
     score = Score()
     context = forkserver()
@@ -112,6 +132,7 @@ async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with
     if with_jobs:
         await run_jobs(step=step, score=score)
         await run_people(step=step, score=score)
+        await run_imports(step=step, score=score)
     for entry in score.findings:
         print(entry)
     rules = Counter(item.partition(": ")[2].partition(":")[0] for item in score.findings)

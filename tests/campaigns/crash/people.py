@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 
@@ -56,6 +56,7 @@ class PeopleRun:
     """The API keys of boss, who is an admin, and of eve, an operator with two executions; and of who is invited, the token."""
 
     answers: list[httpx.Response] = field(default_factory=list)
+    stored: ClassVar[tuple[str, ...]] = STORED
     _meet: Counting = field(init=False)
     _is_dead: bool = False
 
@@ -97,7 +98,7 @@ class PeopleRun:
 
     def _build_deps(self) -> ApiDependencies:
         stage = Stage(clock=self.clock, queue=self.queue, job_queue=self.job_queue, ids=self.ids)
-        return replace(stage.deps(), **{name: getattr(self.stores, name) for name in STORED})
+        return replace(stage.deps(), **{name: getattr(self.stores, name) for name in self.stored})
 
     async def _fill(self) -> None:
         await self.stores.owners.put(OWNER)

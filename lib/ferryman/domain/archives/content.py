@@ -35,7 +35,7 @@ LABEL_FIELDS = ("name", "service", "auth_type", "auth_header_name", "auth_param_
 PARTS = ("opening", "policy", "steps", "calls", "ledger", "receipts")
 """The parts of an execution in the order of their lines, between that of its own and its last."""
 
-_NOT_OF_WORKSPACE = ("owner", "state", "alert_url", "alert_secret")
+_NOT_OF_WORKSPACE = ("owner", "state", "alert_url", "alert_secret", "imported")
 _PLACE = ("owner", "workspace")
 _NOT_OF_TASK = ("owner", "workspace", "schedule_generation", "next_fire_at", "paused")
 

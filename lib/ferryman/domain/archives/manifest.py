@@ -6,10 +6,12 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import reduce
 from typing import Any
 
 from ferryman.domain.archives.lines import FILE_BYTES_MAX, ArchiveError
 from ferryman.domain.ids import is_id
+from ferryman.domain.workspaces.imports import chain_file
 
 FORMAT = "ferryman-workspace/1"
 MANIFEST = "manifest.json"
@@ -20,6 +22,11 @@ COUNT_MAX = 10**15
 
 KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "executions")
 """The kinds of files, in their order: what refers to something comes after it."""
+
+IMPORTED = ("workspace", "agents", "tasks", "tools", "executions")
+"""The kinds that are imported. Others are verified and counted, and stay in the archive: nothing gives anybody a right."""
+
+NOT_IMPORTED = tuple(kind for kind in KINDS if kind not in IMPORTED)
 
 _NAME = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{6}})\.jsonl", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -73,9 +80,14 @@ class Manifest:
             "files": [*map(asdict, self.files)],
         }
 
+    def to_import(self) -> dict[str, Any]:
+        """Return what an import of the archive begins with."""
+        about = {"format": FORMAT, "workspace": self.workspace, "name": self.name, "files": len(self.files)}
+        return {**about, "digest": self.digest(), "counts": {**self.counts}, "keys": {**self.keys}}
+
     def digest(self) -> str:
-        """Return the SHA-256, in hex, of what the archive holds: the digests of its files, in their order."""
-        return hashlib.sha256("".join(f"{file.name} {file.sha256}\n" for file in self.files).encode()).hexdigest()
+        """Return a SHA-256, in hex, of what the archive holds: its files by name and digest, each chained to those before."""
+        return reduce(lambda before, file: chain_file(before, file.name, file.sha256), self.files, "")
 
 
 def measure_file(name: str, data: bytes) -> ArchiveFile:
@@ -88,9 +100,13 @@ def name_file(kind: str, number: int) -> str:
     return f"{kind}-{number:06d}.jsonl"
 
 
-def check_names(names: Iterator[str]) -> Iterator[str]:
-    """Yield `names` while they are those of files in their order. Raise `ArchiveError` at the first that is not."""
-    kind, number = 0, 0
+def check_names(names: Iterator[str], *, before: str = "") -> Iterator[str]:
+    """Yield `names` while they are those of files in their order. Raise `ArchiveError` at the first that is not.
+
+    The first of them comes after the file `before`, if one is named.
+    """
+    earlier = _NAME.fullmatch(before)
+    kind, number = (KINDS.index(earlier[1]), int(earlier[2])) if earlier else (0, 0)
     for name in names:
         match = _NAME.fullmatch(name)
         if match is None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from ferryman.domain.workspaces.imports import ArchiveImport
 from ferryman.domain.workspaces.names import derive_default_workspace
 
 NAME_CHARACTERS_MAX = 100
@@ -26,6 +27,8 @@ class WorkspaceState(StrEnum):
     ACTIVE = "active"
     ARCHIVED = "archived"
     """It can be read, and nothing in it is started or changed until it is active again."""
+    IMPORTING = "importing"
+    """An import fills it: it can be read and deleted, and nothing in it is started or changed by anybody else."""
     DELETING = "deleting"
     """It is not found any more; a job deletes what is in it."""
 
@@ -37,7 +40,8 @@ class Workspace:
     `allowed_tools` are the names of the tools that may be called in it; an empty list allows every tool. `max_credits_month` is
     its limit of credits in a month (UTC), `conversation_credits_max` that of each conversation in it, `alert_url` where its
     alerts are sent, and `retention_days` how many days its executions are kept after their end, at most as many as the
-    deployment keeps any; None: no limit, no address, as the deployment.
+    deployment keeps any; None: no limit, no address, as the deployment. `imported` is of a workspace that an import
+    made: what it is of, and how far it is.
     """
 
     id: str
@@ -49,6 +53,7 @@ class Workspace:
     conversation_credits_max: Decimal | None = None
     alert_url: str | None = field(default=None, repr=False)
     retention_days: int | None = None
+    imported: ArchiveImport | None = None
     created_at: datetime
     updated_at: datetime
 

@@ -79,7 +79,7 @@ async def _authenticate(deps: ApiDependencies, digest: str, key: ApiKey, named: 
         raise build_unauthorized_error()
     if (named or here) != here or not access.finds_workspace(key):
         raise NotFoundError("workspace")
-    is_archived = access.workspace is not None and access.workspace.state is WorkspaceState.ARCHIVED
+    state = WorkspaceState.ACTIVE if access.workspace is None else access.workspace.state
     return Caller(
         owner=access.owner,
         workspace=here,
@@ -87,7 +87,7 @@ async def _authenticate(deps: ApiDependencies, digest: str, key: ApiKey, named: 
         key=key,
         digest=digest,
         membership=access.membership,
-        is_archived=is_archived,
+        state=state,
     )
 
 

@@ -6,16 +6,13 @@ S3-108, S3-109); a task is its agent.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.convertors import StringConvertor, register_url_convertor
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ferryman import offload
@@ -26,21 +23,19 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
-from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api import documents
 from ferryman.serving.api.access import MANAGES, READS, Dependencies, OwnedTask
 from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
+from ferryman.serving.api.large_body import TURN_S, read_large_body, take_import_turn
 from ferryman.serving.api.limits import IMPORTS, IMPORTS_MAX, take_token, take_turn
 from ferryman.serving.api.paging import ByTool, ListedTool
 from ferryman.serving.api.shapes import custom as shapes
 from ferryman.tools.declared import storing
 from ferryman.tools.declared.importing import list_stored_names, run_document_worker
 
-TURN_S = 20
 QUERY_CHARACTERS_MAX = 1_000
-BODY_S = 60
 
 BODY = {
     "requestBody": {
@@ -110,8 +105,8 @@ async def import_openapi(request: Request, task: OwnedTask, deps: Dependencies, 
     take_token(deps.import_rates, task.owner, IMPORTS, now=deps.clock.now(), what="imports")
     # the body may be large: it is read once the owner is known and has a turn
     slot = take_turn(deps.imports_of, task.owner, most=IMPORTS_MAX, within_s=TURN_S, what="imports")
-    async with slot, _turn(deps.imports):
-        body = await _body(request)
+    async with slot, take_import_turn(deps.imports):
+        body = await read_large_body(request)
         await once.begin(request)
         return await _imported(body, task, deps, once)
 
@@ -190,27 +185,6 @@ async def read_declared_tools(
         return []
     domains = list_domains(task, deps)
     return await run_document_worker(task.owner, "tools", entry.read_all, entries, places, domains=domains)
-
-
-@asynccontextmanager
-async def _turn(turns: asyncio.Semaphore) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(TURN_S):
-            await turns.acquire()
-    except TimeoutError:
-        raise UnavailableError("too many documents are imported just now") from None
-    try:
-        yield
-    finally:
-        turns.release()
-
-
-async def _body(request: Request) -> bytes:
-    try:
-        async with asyncio.timeout(BODY_S):
-            return await request.body()
-    except TimeoutError:
-        raise HTTPException(408, f"the body did not come within {BODY_S} seconds") from None
 
 
 async def _json(task: Task, function: Callable[..., bytes], *arguments: Any) -> Response:

@@ -10,11 +10,12 @@ from fastapi.openapi.utils import get_openapi
 from ferryman.serving.api import examples, meanings
 from ferryman.serving.api.groups import AGENTS
 from ferryman.serving.api.shapes.custom import ImportBody
+from ferryman.serving.api.shapes.imports import ImportFile
 from ferryman.serving.api.shapes.shape import ProblemDetails
 from ferryman.serving.problems import MEDIA_TYPE, get_title
 
 _REFERENCE = "#/components/schemas/"
-UNSEEN = (ProblemDetails, ImportBody)
+UNSEEN = (ProblemDetails, ImportBody, ImportFile)
 """Shapes that FastAPI does not see in any route: they are written and read without it."""
 
 ALWAYS = (413, 415, 500, 503)

@@ -24,7 +24,9 @@ _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 IMPORT_PATH = "/tools/import-openapi"
 IMPORT_BYTES_MAX = 24_000_000
-"""The limit of the one route that takes more, once the owner is known: a document of 16 MiB, as a JSON string."""
+"""The limit of the routes that take more, once the owner is known: a document of 16 MiB or a file of an archive, as a text."""
+
+_ARCHIVE_FILE = re.compile(r"/v1/imports/[^/]+/files")
 
 
 class EdgeMiddleware:
@@ -49,7 +51,8 @@ class EdgeMiddleware:
             if scope["path"].endswith("\n"):
                 # the pattern of a route ends with $, which lets a line break follow; no path that is served ends with one
                 raise HTTPException(404)
-            most = IMPORT_BYTES_MAX if scope["path"].endswith(IMPORT_PATH) else BODY_BYTES_MAX
+            is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
+            most = IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
             receiving = _bounded(receive, most)
             if _has_body(headers, most) and most == BODY_BYTES_MAX:
                 receiving = await _limit_values(receiving, receive, headers.get("authorization", ""))

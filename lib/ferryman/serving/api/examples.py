@@ -24,6 +24,7 @@ from ferryman.serving.api.shapes import (
     credential,
     custom,
     execution,
+    imports,
     job,
     people,
     receipt,
@@ -211,6 +212,13 @@ EVENTS = 'id: 1\nevent: started\ndata: {"execution_id":"' + EXECUTION + '","task
 ARCHIVE = "(the bytes of the archive)"
 
 
+_IMPORT: dict[str, Any] = {
+    **{"workspace_id": _WORKSPACE["id"], "state": "importing", "source": "ws_5d41402abc4b2a76b9719d911017c5"},
+    **{"digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "files": 4, "following": 3},
+    "counts": {"workspace": 1, "agents": 1, "tasks": 1},
+}
+
+
 def build_answers() -> Mapping[str, BaseModel]:
     """Return an answer of each operation that answers JSON, by its operationId."""
     stored = task.TaskResponse.model_validate({**_LISTED_TASK, **_PROMPTS})
@@ -293,6 +301,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         **dict.fromkeys(("deleteWorkspace", "deleteAgent", "getJob"), job.JobResponse.model_validate(_JOB)),
         "listJobs": job.JobList.model_validate({"jobs": [_JOB], "next": None}),
         "getDeletionReceipt": job.DeletionDocument.model_validate({"receipt": _DELETION, "keys": keys}),
+        **dict.fromkeys(("beginImport", "getImport", "putImportFile"), imports.ArchiveImportResponse.model_validate(_IMPORT)),
         "listWorkspaces": workspace.WorkspaceList(workspaces=(stored_workspace,), next=None),
         **dict.fromkeys(("getMember", "changeMember"), people.MemberResponse.model_validate(_MEMBER)),
         "listMembers": people.MemberList.model_validate({"members": [_MEMBER], "next": None}),

@@ -190,12 +190,13 @@ async def list_calls(execution: OwnedExecution, deps: Dependencies, paging: ByNu
 )
 async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.RecordResponse:
     # the execution was read before its parts: one that had ended has all of them
+    is_imported = execution.imported_from is not None
     known = Record(
-        execution=execution,
+        execution=execution.restore(),
         opening=await deps.executions.opening(execution.id),
         steps=await deps.executions.steps(execution.id),
         tickets=await deps.executions.tickets(execution.id),
-        entries=await deps.ledger.of_execution(execution.id),
+        entries=await (deps.archives.list_entries if is_imported else deps.ledger.of_execution)(execution.id),
     )
     return account.to_response(known)
 
@@ -210,7 +211,10 @@ async def list_receipts(execution: OwnedExecution, deps: Dependencies, paging: B
     receipts = await deps.executions.receipts(execution.id, first=paging.after or 0, most=paging.limit + 1)
     here, rest = receipts[: paging.limit], receipts[paging.limit :]
     following = paging.write_next(rest[0].number if rest else None)
-    return receipt.to_chain(execution.id, here, deps.receipt_keys, following)
+    if execution.imported_from is None:
+        return receipt.to_chain(execution.id, here, receipt.to_public_keys(deps.receipt_keys), following)
+    # they were signed where it ran, about the id that it had there
+    return receipt.to_chain(execution.restore().id, here, execution.imported_from.keys, following)
 
 
 @router.get("/receipt-keys", dependencies=[ASKS], summary="The public keys that receipts are verified with")

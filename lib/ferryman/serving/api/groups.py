@@ -41,6 +41,7 @@ _PATHS = {
     "api_keys": "/v1/keys(?:/.*)?",
     "audit": "/v1/audit-entries",
     "archives": "/v1/workspaces/[^/]*/export",
+    "imports": "/v1/imports(?:/.*)?",
     "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agent-templates|tools|plans|models)",
     "custom": f"(?:{_TASK}|{AGENTS}[^/]*)/(?:tools|chat)(?:/.*)?",
 }
@@ -62,6 +63,7 @@ _MODULES: Mapping[str, Callable[[], Any]] = {
     "api_keys": lambda: import_module("ferryman.serving.api.api_keys"),
     "audit": lambda: import_module("ferryman.serving.api.audit"),
     "archives": lambda: import_module("ferryman.serving.api.archives"),
+    "imports": lambda: import_module("ferryman.serving.importing.routes"),
     "tables": lambda: import_module("ferryman.serving.api.tables"),
     "custom": lambda: import_module("ferryman.serving.api.custom"),
 }

@@ -82,6 +82,15 @@ OPERATIONS = {
         "Sent while it is read; the manifest, with the SHA-256 of every file, comes last, so that one that was cut short is "
         "found out. One at a time is made for an owner."
     ),
+    "beginImport": (
+        "Makes a workspace that nothing is started in until the last file is stored. Asked for again with the same digest, it "
+        "answers the import that is not finished. Delete the workspace to give up."
+    ),
+    "getImport": "`following` is the number of the file to go on with.",
+    "putImportFile": (
+        "Each line is checked as any request is. The file that was stored last may be sent again; any other than the next one "
+        "is refused. Agents, tasks, tools and ended executions get new ids; credentials have to be entered again."
+    ),
     "haltExecutions": "What runs ends within two seconds, what waits never starts, and nothing new is started.",
     "resumeExecutions": "What was created before it was turned on, or meanwhile, stays ended.",
     "getLedger": "Tokens and fees in the workspace, the dearest first; by workspace, over all of the owner's.",
@@ -149,6 +158,20 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "NewConnection": {"service": "dropbox", "client_id": "an-app-key", "redirect_uri": "http://127.0.0.1:8400/callback"},
     "ConsentAnswer": {"state": "r1c0v2ZpQq3mYb5tXn8sKw7uHa4dLe6fGi9jOo0PzTk", "code": "AQD0x1"},
     "ImportBody": {"url": "https://api.coingecko.com/openapi.json", "cluster": "prices", "dry_run": True},
+    "NewImport": {
+        "format": "ferryman-workspace/1",
+        "workspace": "ws_5d41402abc4b2a76b9719d911017c5",
+        "name": "Kitchen",
+        "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "files": 4,
+        "counts": {"workspace": 1, "agents": 1, "tasks": 1, "executions": 40},
+        "keys": {"1": "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"},
+    },
+    "ImportFile": {
+        "name": "tools-000001.jsonl",
+        "sha256": "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356",
+        "content": "{}\n",
+    },
     "ProblemDetails": {
         "type": "about:blank",
         "title": "Unprocessable Content",

@@ -13,6 +13,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Membership, Right
 from ferryman.domain.workspaces.names import Placed
+from ferryman.domain.workspaces.workspace import WorkspaceState
 
 
 class RouteNeed(StrEnum):
@@ -26,11 +27,15 @@ class RouteNeed(StrEnum):
     OWNER = "owner"
 
 
+CLOSED = {WorkspaceState.ARCHIVED: "it is restored", WorkspaceState.IMPORTING: "its import is finished"}
+"""The states of a workspace in which it can be read alone, each with what ends it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who asks, where, and what the request may do. `person` is "" for the owner, who is no member and needs not be.
 
-    `is_archived`: the workspace can be read, and nothing in it is started or changed.
+    A workspace in another `state` than active can be read, and nothing in it is started or changed.
     """
 
     owner: Owner
@@ -39,7 +44,7 @@ class Caller:
     key: ApiKey
     digest: str
     membership: Membership | None = None
-    is_archived: bool = False
+    state: WorkspaceState = WorkspaceState.ACTIVE
 
     @property
     def person(self) -> str:
@@ -78,8 +83,10 @@ def check_needs(needs: Sequence[RouteNeed], caller: Caller) -> None:
     rights = [Right(need) for need in needs if need not in (RouteNeed.KEY, RouteNeed.OWNER)]
     for right in rights:
         check_right(right, caller)
-    if caller.is_archived and any(right is not Right.READ for right in rights):
-        raise HTTPException(409, "the workspace is archived: nothing in it is started or changed until it is restored")
+    if caller.state in CLOSED and any(right is not Right.READ for right in rights):
+        raise HTTPException(
+            409, f"the workspace is {caller.state}: nothing in it is started or changed until {CLOSED[caller.state]}"
+        )
 
 
 def check_given(rights: frozenset[Right], caller: Caller) -> None:

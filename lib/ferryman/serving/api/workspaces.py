@@ -20,7 +20,7 @@ from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.jobs import start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
-from ferryman.serving.api.rights import Caller
+from ferryman.serving.api.rights import CLOSED, Caller
 from ferryman.serving.api.shapes import workspace as shapes
 from ferryman.serving.api.shapes.job import JobResponse
 
@@ -75,8 +75,9 @@ async def get_workspace(workspace: OwnedWorkspace, _: Reader) -> shapes.Workspac
 async def change_workspace(
     body: shapes.WorkspaceChange, workspace: OwnedWorkspace, deps: Dependencies, caller: Manager
 ) -> shapes.WorkspaceResponse:
-    if workspace.state is WorkspaceState.ARCHIVED:
-        raise ConflictError("the workspace is archived: nothing in it is started or changed until it is restored")
+    if workspace.state in CLOSED:
+        until = CLOSED[workspace.state]
+        raise ConflictError(f"the workspace is {workspace.state}: nothing in it is started or changed until {until}")
     changes = body.model_dump(exclude_unset=True)
     changed = rules.change_workspace(workspace, changes, now=deps.clock.now())
     await _check(deps, caller, changed, checks_url="alert_url" in changes)
@@ -112,6 +113,8 @@ async def delete_workspace(workspace: OwnedWorkspace, deps: Dependencies, caller
 
 
 async def _set_state(deps: ApiDependencies, workspace: Workspace, state: WorkspaceState) -> shapes.WorkspaceResponse:
+    if workspace.state is WorkspaceState.IMPORTING:
+        raise ConflictError("the workspace is importing: finish its import, or delete it")
     if workspace.state is state:
         return shapes.WorkspaceResponse.model_validate(workspace)
     changes = {"state": state}

@@ -82,7 +82,7 @@ def build_tools(source: DocumentImport, stored: StoredNames, neutralize: Neutral
     reserved = {name for other, names in stored.items() if other != cluster for name in names}
     if reserved & {tool.name for tool in imported.tools}:
         imported = openapi.read(source, reserved)
-    tools = tuple(replace(_neutralize_tool(tool, neutralize), cluster=cluster) for tool in imported.tools)
+    tools = tuple(replace(neutralize_tool(tool, neutralize), cluster=cluster) for tool in imported.tools)
     return ImportedTools(
         cluster=cluster,
         tools=PackedSequence(tools),
@@ -92,7 +92,8 @@ def build_tools(source: DocumentImport, stored: StoredNames, neutralize: Neutral
     )
 
 
-def _neutralize_tool(tool: DeclaredTool, neutralize: Neutralize) -> DeclaredTool:
+def neutralize_tool(tool: DeclaredTool, neutralize: Neutralize) -> DeclaredTool:
+    """Return the tool of a document with all that the model reads neutralized."""
     parameters = {
         name: replace(parameter, schema=_neutralize_schema(parameter.schema, neutralize))
         for name, parameter in tool.parameters.items()

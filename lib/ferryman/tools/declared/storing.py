@@ -45,6 +45,15 @@ async def add_tools(clusters: Clusters, task: str, tools: Sequence[DeclaredTool]
     return await _put(clusters, task, "", change, done)
 
 
+async def extend_cluster(clusters: Clusters, task: str, name: str, tools: Sequence[DeclaredTool]) -> Cluster:
+    """Add `tools` to the cluster `name`, each in place of one of its name. Raise as `store_cluster` does."""
+
+    async def change() -> Sequence[DeclaredTool]:
+        return await run_document_worker(task, "tools", merge_tools, await clusters.tools(task), tools, name)
+
+    return await _put(clusters, task, name, change)
+
+
 async def check_addition(clusters: Clusters, task: str, tools: Sequence[DeclaredTool]) -> None:
     """Raise `InvalidInputError` where `add_tools` would, as things are now. Nothing is stored."""
     others = [cluster for cluster in await clusters.list(task) if cluster.name]
@@ -64,10 +73,12 @@ async def remove_tool(clusters: Clusters, task: str, name: str) -> bool:
     return True
 
 
-def merge_tools(stored: Sequence[DeclaredTool], tools: Sequence[DeclaredTool]) -> PackedSequence[DeclaredTool]:
-    """Return `tools`, and those of `stored` without a cluster that have other names."""
+def merge_tools(
+    stored: Sequence[DeclaredTool], tools: Sequence[DeclaredTool], cluster: str = ""
+) -> PackedSequence[DeclaredTool]:
+    """Return `tools`, and those of `stored` in `cluster`, by default without one, that have other names."""
     names = {tool.name for tool in tools}
-    return PackedSequence([*tools, *(tool for tool in stored if not tool.cluster and tool.name not in names)])
+    return PackedSequence([*tools, *(tool for tool in stored if tool.cluster == cluster and tool.name not in names)])
 
 
 def check_merge(others: Sequence[Cluster], stored: Sequence[DeclaredTool], tools: Sequence[DeclaredTool]) -> None:

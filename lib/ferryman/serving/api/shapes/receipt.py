@@ -102,12 +102,11 @@ class ReceiptKeysResponse(ResponseShape):
     keys: PublicKeys
 
 
-def to_chain(
-    execution: str, entries: Iterable[Receipt], keys: Mapping[int, bytes], following: str | None = None
-) -> ReceiptChain:
-    """Return the response for a page of the chain of an execution; `following` is the cursor of the next one."""
+def to_chain(execution: str, entries: Iterable[Receipt], keys: Mapping[str, str], following: str | None = None) -> ReceiptChain:
+    """Return the response for a page of the chain of an execution; `following` is the cursor of the next one, and `keys` are
+    public keys in hex by version."""
     documents = [entry.to_json() for entry in entries]
-    chain = {"format": FORMAT, "execution": execution, "entries": documents, "keys": to_public_keys(keys), "next": following}
+    chain = {"format": FORMAT, "execution": execution, "entries": documents, "keys": dict(keys), "next": following}
     return ReceiptChain.model_validate(chain)
 
 

@@ -1,0 +1,89 @@
+"""`ferryman workspace import`: an archive becomes a new workspace, verified offline first, and resumed where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ferryman import verify_receipts as verifier
+from ferryman.archives.reading import iterate_files, read_archive
+from ferryman.cli import exits
+from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.screen import Screen
+from ferryman.domain.archives.lines import ArchiveError, read_lines
+from ferryman.domain.archives.manifest import MANIFEST, NOT_IMPORTED, Manifest
+from ferryman.domain.workspaces.imports import derive_id
+from ferryman.serving.verify_archive import read_keys, verify_archive
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("import")
+@click.argument("file", metavar="FILE", type=FILE)
+@click.option("--public-key", multiple=True, help="VERSION:HEX or a file of such, of where it was exported; wins over FILE's.")
+@api_command
+async def import_workspace(session: ApiSession, file: Path, public_key: tuple[str, ...]) -> int:
+    """Make a new workspace of the archive FILE, with the owner's own key alone.
+
+    Everything in FILE is verified before anything is sent. What is interrupted goes on where it stopped when the same command
+    is typed again; until the end the workspace is importing, and nothing in it is started. Values of credentials are in no
+    archive: those to be entered again are listed. Schedules wait until you turn their tasks on.
+    """
+    screen = session.screen
+    try:
+        manifest = _verify(file, read_keys(public_key), screen)
+        begun = await session.client.begin_import(manifest.to_import())
+        workspace = begun["workspace_id"]
+        with screen.show_progress("importing"), file.open("rb") as archive:
+            for number, (name, data) in enumerate(iterate_files(archive)):
+                if begun["following"] <= number < begun["files"]:
+                    await session.client.put_import_file(workspace, number, name, data)
+                    screen.show_count(name, number + 1, begun["files"])
+    except ArchiveError as error:
+        screen.print_error(f"FILE is refused, and nothing of it was sent: {error}")
+        return exits.FAILED
+    except (OSError, ValueError) as error:
+        screen.print_error(f"{file} cannot be read ({error})")
+        return exits.FAILED
+    ended = await session.client.get_import(workspace)
+    credentials = list(_list_credentials(file, workspace))
+    document = {"workspace_id": workspace, "state": ended["state"], "counts": ended["counts"], "credentials": credentials}
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in _select_imported(ended["counts"]).items())
+    screen.print_result(document, f"{workspace}: {counts}")
+    for needed in credentials:
+        about = f"{needed['name']} of {needed['service']}, sent to {', '.join(needed['hosts'])}"
+        screen.print_line(f"To be entered again for {needed['task']} ({needed['task_id']}): {about}")
+    return exits.DONE
+
+
+def _verify(file: Path, pinned: Mapping[str, str], screen: Screen) -> Manifest:
+    """Return the manifest of an archive that is whole and genuine. Raise `ArchiveError` at the first thing that is not."""
+    size = max(file.stat().st_size // 1024, 1)
+    with screen.show_progress("verifying"):
+        for verdict in verify_archive(file, pinned, count=lambda read: screen.show_count("KiB", read // 1024, size)):
+            if verdict.code == verifier.WRONG:
+                raise ArchiveError(f"execution {verdict.execution}", verdict.sentence)
+        with file.open("rb") as archive:
+            return read_archive(archive)
+
+
+def _list_credentials(file: Path, workspace: str) -> Iterator[dict[str, Any]]:
+    """Yield what is told of each credential of the archive's tasks, with the task's id here; a value is in none."""
+    with file.open("rb") as archive:
+        for name, data in iterate_files(archive):
+            if name == MANIFEST or not name.startswith("tasks-"):
+                continue
+            for _, task in read_lines(name, data):
+                place = {"task_id": derive_id(workspace, "task", task["id"]), "task": task["name"]}
+                yield from ({**place, **_choose(label)} for label in task["credentials"])
+
+
+def _choose(label: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: label[name] for name in ("name", "service", "auth_type", "hosts")}
+
+
+def _select_imported(counts: Mapping[str, int]) -> dict[str, int]:
+    return {kind: count for kind, count in counts.items() if count and kind not in ("workspace", *NOT_IMPORTED)}

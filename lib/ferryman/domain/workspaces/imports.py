@@ -1,0 +1,117 @@
+"""Imports: an archive that becomes a workspace, file after file in their order; until the last, nothing in it is started.
+
+Every id is made of the new workspace's and of the one in the archive: a file that is sent again changes nothing, and nobody
+else's id can be taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ferryman.domain.problem import build_input_error
+from ferryman.domain.stale import StaleError
+from ferryman.domain.workspaces.names import derive_default_agent
+
+FILES_MAX = 50_000
+"""Files of an archive that is imported: some 25 GB of lines."""
+
+PAUSED = "imported: turn the task on, and its schedule runs it again"
+
+_DIGITS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRun:
+    """An execution whose lines go on in the next file: its id in the archive, and the kind of its last line so far."""
+
+    execution: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveImport:
+    """How far an import is, as a part of its workspace.
+
+    `source` is the workspace that was exported, `digest` the archive's (`Manifest.digest`), `keys` are the public keys by
+    version, in hex, of its receipts. Of `files` files, `following` is the number of the next one from 0, and `head` the digest
+    of those before it; `last` is the SHA-256 of the last of them and `name` its name, "" before the first. `counts` are the
+    things by kind so far, `expected` those that the manifest tells. `default_agent` is the id of the default agent in the
+    archive.
+    """
+
+    source: str
+    digest: str
+    keys: Mapping[str, str] = field(default_factory=dict)
+    files: int
+    expected: Mapping[str, int] = field(default_factory=dict)
+    following: int = 0
+    head: str = ""
+    name: str = ""
+    last: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    default_agent: str = ""
+    run: OpenRun | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its last file is stored."""
+        return self.following == self.files
+
+    def awaits(self, number: int) -> bool:
+        """Tell whether the file `number` is the next one. Raise `StaleError` unless it is, or is the one before it."""
+        if number not in (self.following, self.following - 1) or number == self.files:
+            raise StaleError(f"file {self.following} of {self.files} is the next, and not file {number}")
+        return number == self.following
+
+    def check_repeated(self, name: str, sha256: str) -> None:
+        """Raise `StaleError` where this is another file than the one that was stored last."""
+        if (name, sha256) != (self.name, self.last):
+            raise StaleError(f"another file was stored as file {self.following - 1}")
+
+    def advance(
+        self, name: str, sha256: str, count: int, *, run: OpenRun | None = None, default_agent: str | None = None
+    ) -> ArchiveImport:
+        """Return the import after the file `name`, which had `count` things of its kind. Raise `InvalidInputError` where it was
+        the last one, and the archive is not as was said when it began."""
+        kind = name.partition("-")[0]
+        after = replace(
+            self,
+            following=self.following + 1,
+            head=chain_file(self.head, name, sha256),
+            name=name,
+            last=sha256,
+            counts={**self.counts, kind: self.counts.get(kind, 0) + count},
+            default_agent=self.default_agent if default_agent is None else default_agent,
+            run=run,
+        )
+        if after.is_whole:
+            after.check_end()
+        return after
+
+    def check_end(self) -> None:
+        """Raise `InvalidInputError` where the files are not all of the archive that the import began with."""
+        if self.run is not None:
+            raise build_input_error("lines", f"{self.name}: execution {self.run.execution} has no end")
+        expected = {kind: count for kind, count in self.expected.items() if count}
+        counts = {kind: count for kind, count in self.counts.items() if count}
+        if expected != counts:
+            raise build_input_error("counts", f"the manifest tells of {expected}, and the files have {counts}")
+        if self.head != self.digest:
+            raise build_input_error("digest", "the files are not those of the archive that this import began with")
+
+
+def chain_file(before: str, name: str, sha256: str) -> str:
+    """Return the digest of the files up to one, where `before` is that of those before it: "" before the first."""
+    return hashlib.sha256(f"{before} {name} {sha256}\n".encode()).hexdigest()
+
+
+def derive_id(workspace: str, prefix: str, name: str) -> str:
+    """Return the id in the new `workspace` of what has the id `name` in the archive."""
+    return f"{prefix}_{hashlib.sha256(f'{workspace}{chr(10)}{prefix}{chr(10)}{name}'.encode()).hexdigest()[:_DIGITS]}"
+
+
+def derive_agent(workspace: str, run: ArchiveImport, name: str) -> str:
+    """Return the id in the new `workspace` of an agent of the archive: its default agent becomes the default one."""
+    return derive_default_agent(workspace) if name == run.default_agent else derive_id(workspace, "agent", name)

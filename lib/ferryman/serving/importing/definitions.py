@@ -1,0 +1,145 @@
+"""Definitions in an archive, read as strangers' input: each line has the members of its kind, and no other.
+
+Nothing in a line names an owner, a workspace or a person: these are of who imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr, TypeAdapter, ValidationError
+
+from ferryman.domain.archives.lines import ArchiveError
+from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.records import document
+from ferryman.domain.tasks import task as rules
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.settings import ToolSettings
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.serving.api.shapes import agent as agents
+from ferryman.serving.api.shapes import task as tasks
+from ferryman.serving.api.shapes import workspace as workspaces
+from ferryman.serving.api.shapes.shape import RequestShape
+
+Shape = TypeVar("Shape", bound=RequestShape)
+Line = Mapping[str, Any]
+Id = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+TOOL: TypeAdapter[DeclaredTool] = TypeAdapter(DeclaredTool)
+
+
+class _Dated(RequestShape):
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class WorkspaceLine(_Dated):
+    """The line of a workspace."""
+
+    id: Id
+    name: StrictStr
+    allowed_tools: workspaces.ToolNames
+    max_credits_month: workspaces.Amount | None
+    conversation_credits_max: workspaces.Amount | None
+    retention_days: StrictInt | None
+
+
+class AgentLine(agents.AgentChange, _Dated):
+    """The line of an agent."""
+
+    id: Id
+    template: Annotated[StrictStr, Field(max_length=64)] | None
+    archived: StrictBool
+    is_default: StrictBool
+
+
+class LabelLine(RequestShape):
+    """What is told of a credential, whose value is entered again."""
+
+    name: Annotated[StrictStr, Field(max_length=200)]
+    service: Annotated[StrictStr, Field(max_length=200)]
+    auth_type: AuthType
+    auth_header_name: Annotated[StrictStr, Field(max_length=200)] | None
+    auth_param_name: Annotated[StrictStr, Field(max_length=200)] | None
+    hosts: Annotated[tuple[Annotated[StrictStr, Field(max_length=300)], ...], Field(max_length=100)]
+
+
+class TaskLine(tasks.NewTask, _Dated):
+    """The line of a task."""
+
+    id: Id
+    agent: Id
+    tools: tasks.Names
+    max_iterations: StrictInt
+    max_credits: tasks.Amount
+    credentials: Annotated[tuple[LabelLine, ...], Field(max_length=100)]
+
+
+class ToolLine(RequestShape):
+    """The line of a tool that a task declares or has imported."""
+
+    task: Id
+    tool: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTask:
+    """A task of an archive, with the labels of its credentials, each as its line has it."""
+
+    task: Task
+    credentials: tuple[Line, ...]
+
+
+def read_shape(place: str, kind: type[Shape], line: Line) -> Shape:
+    """Return the line as its shape. Raise `ArchiveError` that names its first wrong field."""
+    try:
+        return kind.model_validate(line)
+    except ValidationError as error:
+        raise describe_fault(place, error) from None
+
+
+def describe_fault(place: str, error: ValidationError) -> ArchiveError:
+    """Return the error of a line that is not of its shape."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return ArchiveError(place, f"{'.'.join(map(str, first['loc']))[:80]}: {first['msg'][:200]}")
+
+
+def read_agent(place: str, line: Line, *, until: datetime) -> tuple[AgentLine, Agent]:
+    """Return the agent of a line, under the id that it has there, as nobody's; what is later than `until` is of then."""
+    shape = read_shape(place, AgentLine, line)
+    fields = shape.model_dump(exclude={"is_default", "created_at", "updated_at", "tool_settings"})
+    settings = {name: ToolSettings(**setting.model_dump()) for name, setting in shape.tool_settings.items()}
+    return shape, Agent(**fields, owner="", workspace="", tool_settings=settings, **_date(shape, until))
+
+
+def read_task(place: str, line: Line, *, until: datetime) -> ReadTask:
+    """Return the task of a line likewise."""
+    shape = read_shape(place, TaskLine, line)
+    if "agent_id" in shape.model_fields_set:
+        raise ArchiveError(place, "agent_id: is not a field that is known here")
+    fields = shape.model_dump(exclude={"agent_id", "credentials", "schedule", "created_at", "updated_at"})
+    fields |= {"schedule": shape.schedule and shape.schedule.schedule(), "tool_loading": rules.ToolLoading(shape.tool_loading)}
+    labels = tuple(label.model_dump(mode="json") for label in shape.credentials)
+    # a task that names no workspace would get its owner's default one
+    return ReadTask(task=Task(**fields, owner="", workspace="-", **_date(shape, until)), credentials=labels)
+
+
+def read_tool(place: str, line: Line) -> tuple[str, DeclaredTool]:
+    """Return the id of a task in the archive, and a tool of it. Its rules are checked where the task is known."""
+    shape = read_shape(place, ToolLine, line)
+    try:
+        tool = TOOL.validate_python(shape.tool, strict=False)
+    except ValidationError as error:
+        raise describe_fault(f"{place}: tool", error) from None
+    if document.serialize(tool) != shape.tool:
+        raise ArchiveError(place, "tool: is not as this version writes one: a member is too much, or written otherwise")
+    return shape.task, tool
+
+
+def _date(shape: _Dated, until: datetime) -> dict[str, Any]:
+    """Return when a thing was made and changed, in UTC, and not after `until`."""
+    created, updated = (min(moment.astimezone(UTC), until) for moment in (shape.created_at, shape.updated_at))
+    return {"created_at": created, "updated_at": max(created, updated)}

@@ -1,0 +1,97 @@
+"""Imports over HTTP: an archive becomes a new workspace, one file of it in each request, by who has the owner's own key."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from ferryman import offload
+from ferryman.domain.workspaces.imports import FILES_MAX, ArchiveImport
+from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
+from ferryman.serving.api.access import Dependencies, Principal, Reader
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.large_body import TURN_S, read_large_body, take_import_turn
+from ferryman.serving.api.limits import IMPORTS_MAX, take_turn
+from ferryman.serving.api.shapes import imports as shapes
+from ferryman.serving.api.shapes.imports import ArchiveImportResponse
+from ferryman.serving.api.workspaces import OwnedWorkspace
+from ferryman.serving.importing.pieces import read_piece
+from ferryman.serving.importing.storing import WorkspaceImport, check_spanning, split_clusters
+
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1/imports", tags=["workspaces"])
+
+Number = Annotated[int, Query(ge=0, lt=FILES_MAX, description="The file's place in the archive, from 0")]
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ImportFile"}}},
+    }
+}
+"""The body, which the route reads itself, for the description."""
+
+for _function in (read_piece, split_clusters, check_spanning):
+    offload.preload(_function)
+
+
+@router.post("", status_code=201, summary="Begin to import an archive, or find the import of it that is not finished")
+async def begin_import(
+    body: shapes.NewImport, deps: Dependencies, caller: Principal, once: Idempotency, response: Response
+) -> ArchiveImportResponse:
+    for known in await deps.workspaces.list(caller.owner.id):
+        if known.state is WorkspaceState.IMPORTING and known.imported is not None and known.imported.digest == body.digest:
+            response.headers["Location"] = f"/v1/imports/{known.id}"
+            return _to_response(known, known.imported)
+    run = ArchiveImport(source=body.workspace, digest=body.digest, keys=body.keys, files=body.files, expected={**body.counts})
+    workspace = Workspace(
+        id=once.name("ws"),
+        owner=caller.owner.id,
+        name=body.name,
+        state=WorkspaceState.IMPORTING,
+        imported=run,
+        created_at=once.now,
+        updated_at=once.now,
+    )
+    answer, location = _to_response(workspace, run), f"/v1/imports/{workspace.id}"
+    await deps.workspaces.create(workspace, done=await once.complete(201, answer, location=location))
+    response.headers["Location"] = location
+    return answer
+
+
+@router.get("/{workspace_id}", summary="How far an import is")
+async def get_import(workspace: OwnedWorkspace, _: Reader) -> ArchiveImportResponse:
+    return _to_response(workspace, _find_run(workspace))
+
+
+@router.put("/{workspace_id}/files", openapi_extra=BODY, summary="Store the next file of an archive")
+async def put_import_file(
+    request: Request, workspace: OwnedWorkspace, deps: Dependencies, caller: Principal, number: Number
+) -> ArchiveImportResponse:
+    run = _find_run(workspace)
+    # the body may be large: it is read once the owner is known and has a turn
+    slot = take_turn(deps.imports_of, caller.owner.id, most=IMPORTS_MAX, within_s=TURN_S, what="imports")
+    async with slot, take_import_turn(deps.imports):
+        stored = await WorkspaceImport(deps, caller, workspace, run).store(number, await read_large_body(request))
+    assert stored.workspace.imported is not None, "it was imported"
+    answer = _to_response(stored.workspace, stored.workspace.imported)
+    return answer.model_copy(update={"credentials": stored.credentials})
+
+
+def _find_run(workspace: Workspace) -> ArchiveImport:
+    if workspace.imported is None:
+        raise NotFoundError("import")
+    return workspace.imported
+
+
+def _to_response(workspace: Workspace, run: ArchiveImport) -> ArchiveImportResponse:
+    return ArchiveImportResponse(
+        workspace_id=workspace.id,
+        state=workspace.state,
+        source=run.source,
+        digest=run.digest,
+        files=run.files,
+        following=run.following,
+        counts=dict(run.counts),
+    )

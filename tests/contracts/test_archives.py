@@ -1,0 +1,98 @@
+"""Imported history: kept as it was put, read as any other, and in no queue, count or ledger."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from ferryman.domain.archives.content import ExecutionParts
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.origin import Origin
+from ferryman.domain.receipts.receipt import Head, ReceiptKind
+from ferryman.ports.archives import ImportedHistory
+
+from .conftest import Stores
+from .values import ENTRY, NOW, OPENING, OWNER, POLICY, receipts, turn
+
+ORIGIN = Origin(workspace="ws_there", ids={"id": "exec_there", "task": "task_there", "owner": "bob"}, keys={"1": "ab" * 32})
+IMPORTED = Execution(
+    id="exec_here",
+    task="task_1",
+    owner="ann",
+    workspace="ws_1",
+    agent="agent_1",
+    status=Status.COMPLETED,
+    input="Paris",
+    output="done",
+    labels={"a": "b"},
+    created_at=NOW,
+    completed_at=NOW + timedelta(seconds=3),
+    credits_used=Decimal("1.5"),
+    imported_from=ORIGIN,
+)
+CHAIN = receipts(Head(), ReceiptKind.OPENED, ReceiptKind.CLOSED, execution="exec_there")[0]
+TURN = turn()
+PARTS = ExecutionParts(opening=OPENING, steps=[TURN.step], tickets=list(TURN.tickets), entries=[ENTRY], receipts=CHAIN)
+HISTORY = ImportedHistory(name=IMPORTED.id, execution=replace(IMPORTED, policy=POLICY), parts=PARTS)
+ENDED = {"ended_at": NOW, "retention_days": None}
+
+
+async def test_it_comes_back_as_it_was_put(stores: Stores) -> None:
+    await stores.archives.add_history([HISTORY], **ENDED)
+    assert await stores.executions.get(IMPORTED.id) == HISTORY.execution
+    assert await stores.executions.opening(IMPORTED.id) == OPENING
+    assert list(await stores.executions.steps(IMPORTED.id)) == PARTS.steps
+    assert list(await stores.executions.tickets(IMPORTED.id)) == PARTS.tickets
+    assert tuple(await stores.executions.receipts(IMPORTED.id)) == CHAIN
+    assert list(await stores.archives.list_entries(IMPORTED.id)) == [ENTRY]
+
+
+async def test_putting_it_again_changes_nothing(stores: Stores) -> None:
+    await stores.archives.add_history([HISTORY], **ENDED)
+    await stores.archives.add_history([HISTORY], **ENDED)
+    assert await stores.executions.get(IMPORTED.id) == HISTORY.execution
+    assert tuple(await stores.executions.receipts(IMPORTED.id)) == CHAIN
+    assert list(await stores.archives.list_entries(IMPORTED.id)) == [ENTRY]
+
+
+async def test_parts_that_come_later_are_added(stores: Stores) -> None:
+    first = ImportedHistory(name=IMPORTED.id, execution=IMPORTED, parts=ExecutionParts(receipts=CHAIN[:1]))
+    second = ImportedHistory(name=IMPORTED.id, policy=POLICY, parts=ExecutionParts(tickets=PARTS.tickets, receipts=CHAIN[1:]))
+    await stores.archives.add_history([first], **ENDED)
+    await stores.archives.add_history([second], **ENDED)
+    assert await stores.executions.get(IMPORTED.id) == HISTORY.execution
+    assert list(await stores.executions.tickets(IMPORTED.id)) == PARTS.tickets
+    assert tuple(await stores.executions.receipts(IMPORTED.id)) == CHAIN
+
+
+async def test_it_is_listed_in_its_workspace_alone(stores: Stores) -> None:
+    await stores.archives.add_history([HISTORY], **ENDED)
+    assert [(item.id, item.imported_from) for item in await stores.executions.list("ws_1")] == [(IMPORTED.id, ORIGIN)]
+    assert list(await stores.executions.list("ws_there")) == []
+
+
+async def test_it_asks_for_no_run_and_is_in_no_queue_or_ledger(stores: Stores) -> None:
+    await stores.owners.put(OWNER)
+    await stores.archives.add_history([HISTORY], **ENDED)
+    assert list(await stores.executions.list_unfinished("ann")) == []
+    assert list(await stores.executions.next_queued("ann", now=NOW)) == []
+    assert list(await stores.ledger.of_execution(IMPORTED.id)) == []
+    assert list(await stores.waiting()) == []
+
+
+async def test_it_is_never_claimed_and_a_cancel_changes_nothing(stores: Stores) -> None:
+    await stores.archives.add_history([HISTORY], **ENDED)
+    lease = timedelta(minutes=2)
+    _, is_claimed = await stores.executions.claim(IMPORTED.id, slice=0, holder="h", now=NOW, lease=lease)
+    assert not is_claimed
+    await stores.executions.cancel(IMPORTED.id, by="owner", now=NOW)
+    assert await stores.executions.get(IMPORTED.id) == HISTORY.execution
+
+
+@pytest.mark.parametrize("receipt", [0, 1])
+async def test_receipts_are_found_from_each_number(stores: Stores, receipt: int) -> None:
+    await stores.archives.add_history([HISTORY], **ENDED)
+    assert tuple(await stores.executions.receipts(IMPORTED.id, first=receipt)) == CHAIN[receipt:]
