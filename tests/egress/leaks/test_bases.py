@@ -106,7 +106,7 @@ def test_only_a_sequence_that_may_be_base45_is_read(run: str, read: int) -> None
 def test_each_variant_of_base32_is_read(place: int, content: bytes) -> None:
     written = notations.base32(content, bases.BASE32_KINDS[place])
     assert bases.read_base32(written.encode(), place) == content
-    if not written.isalpha() and not written.isdigit():
+    if not written.isdigit():
         assert content in list(bases.decode_base32(f"see {written}.".encode()))
         assert content in list(bases.decode_base32(f"see {written.lower()}.".encode()))
 
@@ -116,8 +116,8 @@ def test_words_of_base32_are_joined_and_kept_apart() -> None:
     assert b"first key!\xffother key!" in list(bases.decode_base32(" and ".join(words).encode()))
 
 
-@pytest.mark.parametrize("word", ["ABCDEFGHABCDEFGH", "2345672345672345", "JBSWY3DPEHPK3PX"])
-def test_words_numbers_and_short_sequences_are_no_base32(word: str) -> None:
+@pytest.mark.parametrize("word", ["2345672345672345", "JBSWY3DPEHPK3PX", "ABCDEFGHABCDEFG"])
+def test_numbers_and_short_sequences_are_no_base32(word: str) -> None:
     assert list(bases.decode_base32(word.encode())) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import codecs
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -152,6 +153,17 @@ def test_a_key_in_a_shifted_alphabet_is_found(shift: int) -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     table = str.maketrans(letters, letters[shift:] + letters[:shift])
     assert find_among(KEY.lower().translate(table), KEY) == "K0"
+
+
+@pytest.mark.parametrize("write", [str.lower, str.upper], ids=["small", "capital"])
+def test_half_a_key_in_base32_is_found_where_it_has_no_digit(write: Callable[[str], str]) -> None:
+    written = base64.b32encode(b"2TwS3tEi6Nro8BYb").decode().rstrip("=")
+    assert written.isalpha()
+    assert find_among(write(written), "2TwS3tEi6Nro8BYb89RzZAMD2VXwFbuK") == "K0"
+
+
+def test_a_key_as_a_number_in_base_36_is_found_where_it_has_no_digit() -> None:
+    assert find_among("dpfvuqredrbgzphfozdexjsydlbdpor", "uW7PgRKmxsFKMksB5crK") == "K0"
 
 
 def test_a_text_counts_as_small_up_to_the_length_that_is_given() -> None:

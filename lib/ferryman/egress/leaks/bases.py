@@ -72,9 +72,9 @@ def write_base45(content: bytes) -> str:
 def decode_numbers(text: str) -> Iterator[bytes]:
     """Yield the printable bytes that a word of `text` is when it is read as one number."""
     for word in dict.fromkeys(_WORD.findall(text)):
-        if word.isalpha() and (word.islower() or word.isupper()):
-            continue
-        for place, values in enumerate(_VALUES):
+        # a word in letters of one case can be a number in base 36 alone: a few keys in 100,000 have one
+        has_one_case = word.isalpha() and (word.islower() or word.isupper())
+        for place, values in enumerate(_VALUES[:1] if has_one_case else _VALUES):
             content = read_number(word, place, values)
             if content and not content.translate(None, _PRINTABLE):
                 yield content
@@ -122,8 +122,8 @@ def decode_base32(plain: bytes) -> Iterator[bytes]:
         if _MARK32 in shape:
             spans.update(find_spans(shape, RUN32_MIN))
     runs = [plain[start:end] for start, end in sorted(spans)]
-    # long words are many; nearly every encoded sequence has a digit among sixteen
-    runs = [run.upper() for run in runs if not run.isalpha() and not run.isdigit()]
+    # one sequence in 27 has no digit among sixteen, so that a long word may be one; that all are digits is no sequence
+    runs = [run.upper() for run in runs if not run.isdigit()]
     for place in range(len(BASE32_KINDS) if runs else 0):
         kind = [run.translate(_CROCKFORD) for run in runs] if place == 2 else runs
         if read := [content for run in kind if (content := read_base32(run, place))]:
