@@ -12,10 +12,12 @@ import pytest
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.rules import change_workspace
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState, build_default_workspace
 
+from .belongings import build_job
 from .conftest import Stores
-from .values import LATER, NOW
+from .values import LATER, NOW, TOO_LATE
 
 FULL = Workspace(
     id="ws_1",
@@ -91,3 +93,20 @@ async def test_of_two_changes_at_once_one_is_taken(stores: Stores) -> None:
         *(stores.workspaces.update(change, ["name"], since=NOW) for change in changes), return_exceptions=True
     )
     assert {type(outcome) for outcome in outcomes} == {bool, StaleError}
+
+
+async def test_a_workspace_that_is_being_deleted_stays_so_whoever_read_it_before(stores: Stores) -> None:
+    late = replace(FULL, updated_at=TOO_LATE)
+    await stores.workspaces.create(late)
+    await stores.jobs.start(build_job())
+    closed = await stores.workspaces.get("ws_1", owner="ann")
+    assert closed is not None
+    assert closed.updated_at > late.updated_at > NOW
+    for since in (late.updated_at, closed.updated_at):
+        changed = change_workspace(late, {"state": WorkspaceState.ACTIVE}, now=LATER)
+        assert await stores.workspaces.update(changed, ["state"], since=since) is False
+    assert (
+        await stores.workspaces.get("ws_1", owner="ann")
+        == closed
+        == replace(late, state=WorkspaceState.DELETING, updated_at=closed.updated_at)
+    )

@@ -16,6 +16,7 @@ from ferryman.domain.workspaces.workspace import (
     BEGINNING,
     WORKSPACES_PER_OWNER_MAX,
     Workspace,
+    WorkspaceState,
     build_default_workspace,
     order_workspaces,
 )
@@ -84,6 +85,8 @@ class FirestoreWorkspaces(FirestoreStore):
         reference = self._places.locate_workspace(workspace.id)
         stored = documents.read_or_none(Workspace, await reference.get(transaction=transaction))
         if stored is None and not workspace.is_default:
+            return False
+        if stored is not None and stored.state is WorkspaceState.DELETING:
             return False
         if (BEGINNING if stored is None else stored.updated_at) != since:
             raise StaleError("changed by somebody else")

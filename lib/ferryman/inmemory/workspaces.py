@@ -16,6 +16,7 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import (
     WORKSPACES_PER_OWNER_MAX,
     Workspace,
+    WorkspaceState,
     build_default_workspace,
     order_workspaces,
 )
@@ -55,7 +56,7 @@ class MemoryWorkspaces(MemoryStore):
         self, workspace: Workspace, fields: Collection[str], *, since: datetime, secret: SealedCredential | None = None
     ) -> bool:
         stored = await self.get(workspace.id, owner=workspace.owner)
-        if stored is None:
+        if stored is None or stored.state is WorkspaceState.DELETING:
             return False
         if stored.updated_at != since:
             raise StaleError("changed by somebody else")

@@ -18,7 +18,7 @@ class Workspaces(Protocol):
     `secret` is that of the alerts, stored in the same commit; an update to no address deletes it.
     `create` raises `LimitReachedError` and `AnsweredError`, as `Tasks.create` does. `update` writes only `fields` and
     `updated_at`; it raises `StaleError`, with nothing written, where it was changed since it was read, at `since`, and returns
-    whether there is such a workspace.
+    whether there is such a workspace: one that is being deleted is none, and stays so.
     """
 
     async def get(self, workspace: str, *, owner: str) -> Workspace | None: ...
