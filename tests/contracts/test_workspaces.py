@@ -95,7 +95,7 @@ async def test_of_two_changes_at_once_one_is_taken(stores: Stores) -> None:
     assert {type(outcome) for outcome in outcomes} == {bool, StaleError}
 
 
-async def test_a_workspace_that_is_being_deleted_stays_so_whoever_read_it_before(stores: Stores) -> None:
+async def test_a_workspace_that_is_being_deleted_is_not_opened_again(stores: Stores) -> None:
     late = replace(FULL, updated_at=TOO_LATE)
     await stores.workspaces.create(late)
     await stores.jobs.start(build_job())
