@@ -29,7 +29,7 @@ FORM: dict[str, Any] = {
     **{"counts": dict, "requested_at": MOMENT, "completed_at": MOMENT, "key": int, "hash": HEX, "signature": r"[0-9a-f]{128}"},
 }
 """The members of a receipt: texts by form, whole numbers, and counts by kind."""
-UNPINNED = "Verified with the file's own public keys: whoever made up both is not found out. Give --public-key to be sure."
+UNPINNED = "Verified with the file's own public keys: who made up both is not found out. Give --public-key to be sure."
 
 
 def fits(form: Any, value: Any) -> bool:

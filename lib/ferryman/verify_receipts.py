@@ -43,7 +43,7 @@ KINDS: dict[str, dict[str, Any]] = {
 MEMBERS = {"format": str, "execution": str, "entries": list, "keys": dict, "next": type(None)}
 PARTS = {"execution": "", "opening": "", "policy": "", "steps": "number", "calls": "seq", "events": "number", "ledger": "id"}
 """The members of a record beside its format; of a list, which member of its items names them."""
-UNPINNED = "Verified with the file's own public keys: whoever made up both is not found out. Give --public-key to be sure."
+UNPINNED = "Verified with the file's own public keys: who made up both is not found out. Give --public-key to be sure."
 
 
 class VerificationError(Exception):

@@ -93,10 +93,10 @@ def test_a_file_or_folder_that_is_named_is_there(path):
 
 
 def commands(text: str) -> list[list[str]]:
-    """Return every `ferryman` command of a document, in its blocks for a shell and in its running text, without comments and
-    what is read from or written to a file."""
+    """Return every `ferryman` command of a document, in blocks for a shell and in running text, without comments, what is
+    piped on, and what is read from or written to a file."""
     blocks = [block.replace("\\\n", " ") for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
-    lines = [re.split(r" [#<>]", line)[0] for block in blocks for line in block.splitlines()]
+    lines = [re.split(r" [#<>]| \| ", line)[0] for block in blocks for line in block.splitlines()]
     matches = [re.search(r"(?:^|\$\(|/)ferryman (.+?)\)?$", line.strip()) for line in lines]
     inline = re.findall(r"`(?:\.venv/bin/)?ferryman ([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
     whole = [*(match[1] for match in matches if match), *(" ".join(item.split()) for item in inline)]

@@ -36,7 +36,7 @@ def test_an_archive_becomes_a_workspace(typed: Typed, archive: Path) -> None:
     assert document["state"] == "active"
     tasks = typed("task", "list", "--workspace", document["workspace_id"], "--json")
     assert tasks.exit_code == 0
-    assert len(tasks.output.splitlines()) == document["counts"]["tasks"] > 0
+    assert len(json.loads(tasks.output)) == document["counts"]["tasks"] > 0
 
 
 def test_what_was_interrupted_goes_on_in_the_same_workspace(

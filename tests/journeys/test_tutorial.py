@@ -88,11 +88,14 @@ def test_others_are_let_in_as_typed(folder: Path) -> None:
     owner, bea, after = (find_block(word) for word in ("workspace create", "member join", "workspace export"))
     bea = bea.replace("=URL", f"={url}")
     keys = "ferryman receipts --output keys.txt"
-    walked = typed(f"set -euo pipefail\n{keys}\n{owner}\n(set +e\n{bea}\nexit 0)\n{after}", folder)
+    walked = typed(
+        f"set -euo pipefail\n{keys}\n{owner}\n(unset TASK SCOUT SHOP FERRYMAN_WORKSPACE_ID\nset +e\n{bea}\nexit 0)\n{after}",
+        folder,
+    )
     assert walked.returncode == 0, walked.stdout + walked.stderr
     assert "the agent's allowed_tools do not name it" in walked.stdout
     assert "1 of them whole and genuine" in walked.stdout
-    assert "this needs the right run, which your role viewer in this workspace has not" in walked.stderr
+    assert "this needs the right run, which your role viewer in this workspace does not have" in walked.stderr
     assert "createInvitation" in walked.stdout
     assert "deleted: " in walked.stdout
     assert (folder / "token.txt").read_text().strip() not in walked.stdout + walked.stderr

@@ -186,7 +186,7 @@ async def test_a_file_that_is_not_the_next_is_refused(bob: httpx.AsyncClient, ar
     begins, files = take_apart(archive)
     workspace = (await bob.post(IMPORTS, json=begins)).json()["workspace_id"]
     answer = await send_files(bob, workspace, files, first=1)
-    assert (answer.status_code, "file 0 of" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "the next file is number 0, counted from 0" in answer.json()["detail"]) == (409, True)
 
 
 async def test_nothing_is_started_in_a_workspace_that_is_imported(bob: httpx.AsyncClient, archive: bytes) -> None:

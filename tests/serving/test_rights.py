@@ -116,7 +116,7 @@ async def test_a_scope_that_is_missing_is_named_as_such(client: httpx.AsyncClien
 
 async def test_a_role_that_lacks_a_right_is_named_as_such(client: httpx.AsyncClient, stage: Stage) -> None:
     answer = await client.post("/v1/tasks", json=TASK, headers=stage.member(Role.VIEWER))
-    assert answer.json()["detail"] == "this needs the right manage, which your role viewer in this workspace has not"
+    assert answer.json()["detail"] == "this needs the right manage, which your role viewer in this workspace does not have"
 
 
 async def test_the_right_is_checked_before_a_retry_is_answered(client: httpx.AsyncClient, stage: Stage) -> None:

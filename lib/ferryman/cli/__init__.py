@@ -89,7 +89,8 @@ def main() -> None:
     \b
     Which service is asked:
       FERRYMAN_URL, FERRYMAN_KEY  its URL and your API key; without them
-      FERRYMAN_WORKSPACE_ID       the workspace of every command (or CRAWBL_WORKSPACE_ID); without it the key's own
+      FERRYMAN_WORKSPACE_ID       the workspace of every command (or CRAWBL_WORKSPACE_ID); without it the key's
+                                  own, or the owner's default one
       FERRYMAN_DATA               the data folder of a local stack (default: the nearest .ferryman)
 
     \b

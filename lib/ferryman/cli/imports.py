@@ -43,7 +43,7 @@ async def import_workspace(session: ApiSession, file: Path, public_key: tuple[st
                     await session.client.put_import_file(workspace, number, name, data)
                     screen.show_count(name, number + 1, begun["files"])
     except ArchiveError as error:
-        screen.print_error(f"FILE is refused, and nothing of it was sent: {error}")
+        screen.print_error(f"{file} is refused: {error}")
         return exits.FAILED
     except (OSError, ValueError) as error:
         screen.print_error(f"{file} cannot be read ({error})")

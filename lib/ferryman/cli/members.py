@@ -20,7 +20,11 @@ INVITED = ("invitation_id", "name", "role", "approves", "invited_by", "expires_a
 ENTRIES = ("created_at", "person_id", "action", "targets", "done")
 TOKEN_CHARACTERS_MAX = 1_000
 ROLES = click.Choice([role.value for role in Role])
-APPROVES = click.option("--approves/--no-approves", default=None, help="Whether they may decide about waiting calls.")
+APPROVES = click.option(
+    "--approves/--no-approves",
+    default=None,
+    help="Whether they may decide about calls that wait for a person (none does yet).",
+)
 LOST = "the answer was lost on its way, and {what} is shown once: {undo}, and ask for another"
 
 

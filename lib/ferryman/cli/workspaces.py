@@ -30,7 +30,8 @@ def workspace() -> None:
     """Create, list, show, update, archive, restore, delete, export and import workspaces.
 
     \b
-    Nothing in a workspace is seen, counted or used from another. Everything is done in the default one, or in:
+    Nothing in a workspace is seen, counted or used from another. Commands act in
+    the workspace of your key; with the owner's own key in the default one, or in:
       FERRYMAN_WORKSPACE_ID=ws_…       that of every command
       ferryman task list --workspace ws_…
     """

@@ -43,7 +43,7 @@ def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], model
     for name in CREDIT_LIMITS:
         limit = getattr(agent, name)
         if limit is not None and limit <= 0:
-            problems.append(Problem(name, "must be above 0"))
+            problems.append(Problem(name, "must be above 0; null for no limit"))
     return problems
 
 

@@ -21,7 +21,7 @@ _ESCAPED_SURROGATE = b"\\ud"
 
 
 class ArchiveError(ValueError):
-    """The archive is refused; `entry` is the file in it, with the line from 1 where one is wrong. Nothing was imported."""
+    """The archive is refused; `entry` is the file in it, with the line from 1 where one is wrong."""
 
     def __init__(self, entry: str, message: str) -> None:
         super().__init__(f"{entry}: {message}")

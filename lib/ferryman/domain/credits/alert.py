@@ -44,7 +44,7 @@ class AlertState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """An alert. It names everything by id, and holds no text that anybody wrote.
+    """An alert. It names everything by id. Only the id of a conversation is a text that its starter chose.
 
     `workspace` is "" for the cap of the owner's plan: no workspace is told of it. `subject` is the id of the cap, `limit`
     its credits a month. `is_refused` tells that an execution was refused, for which the cap left too little; then `percent` is

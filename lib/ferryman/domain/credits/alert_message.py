@@ -56,7 +56,7 @@ def label_secret(workspace: Workspace) -> Label:
 
 
 def build_body(alert: Alert) -> dict[str, Any]:
-    """Return the JSON object that is sent: ids and amounts, and no text that anybody wrote."""
+    """Return the JSON object that is sent: ids and amounts. Only the id of a conversation is a text that its starter chose."""
     data = {
         "alert_id": alert.id,
         "workspace_id": alert.workspace or None,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-IDS = ("id", "task", "person", "cancelled_by")
-"""The fields of an execution that are ids of the deployment it ran in. Here it has others, or none, in their place."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """`workspace` is the workspace that it ran in; `ids` are the values of those `IDS` that an execution has.
+    """`workspace` is the workspace that it ran in. `ids` are the execution's fields that are ids of the deployment
+    it ran in, with their values there: here it has others, or none, in their place.
 
     `keys` are the public keys by version, in hex, that its receipts were signed with there, as the archive told them.
     """

@@ -62,7 +62,11 @@ class ArchiveImport:
     def awaits(self, number: int) -> bool:
         """Tell whether the file `number` is the next one. Raise `StaleError` unless it is, or is the one before it."""
         if number not in (self.following, self.following - 1) or number == self.files:
-            raise StaleError(f"file {self.following} of {self.files} is the next, and not file {number}")
+            if self.is_whole:
+                raise StaleError(f"the import is finished: all {self.files} files are stored")
+            raise StaleError(
+                f"the next file is number {self.following}, counted from 0, of {self.files}, and not number {number}"
+            )
         return number == self.following
 
     def check_repeated(self, name: str, sha256: str) -> None:
@@ -93,13 +97,13 @@ class ArchiveImport:
     def check_end(self) -> None:
         """Raise `InvalidInputError` where the files are not all of the archive that the import began with."""
         if self.run is not None:
-            raise build_input_error("lines", f"{self.name}: execution {self.run.execution} has no end")
-        expected = {kind: count for kind, count in self.expected.items() if count}
-        counts = {kind: count for kind, count in self.counts.items() if count}
-        if expected != counts:
-            raise build_input_error("counts", f"the manifest tells of {expected}, and the files have {counts}")
+            raise build_input_error("content", f"{self.name}: execution {self.run.execution} has no end")
+        for kind in sorted({*self.expected, *self.counts}):
+            expected, count = self.expected.get(kind, 0), self.counts.get(kind, 0)
+            if expected != count:
+                raise build_input_error("content", f"counts.{kind}: the manifest says {expected}, and the files have {count}")
         if self.head != self.digest:
-            raise build_input_error("digest", "the files are not those of the archive that this import began with")
+            raise build_input_error("content", "the files are not those of the archive that this import began with")
 
 
 def chain_file(before: str, name: str, sha256: str) -> str:

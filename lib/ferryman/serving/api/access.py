@@ -117,14 +117,13 @@ def _name_need(need: RouteNeed) -> Any:
     return Depends(get_caller, scope="function")
 
 
-READS, RUNS, APPROVES, MANAGES = map(_name_need, (RouteNeed.READ, RouteNeed.RUN, RouteNeed.APPROVE, RouteNeed.MANAGE))
+READS, RUNS, MANAGES = map(_name_need, (RouteNeed.READ, RouteNeed.RUN, RouteNeed.MANAGE))
 ASKS, OWNS = map(_name_need, (RouteNeed.KEY, RouteNeed.OWNER))
 """What every route has among its dependencies, unless it needs no API key: the right that it needs, any valid API key, or the
 owner's own one."""
 
 Reader = Annotated[Caller, READS]
 Runner = Annotated[Caller, RUNS]
-Approver = Annotated[Caller, APPROVES]
 Manager = Annotated[Caller, MANAGES]
 Asker = Annotated[Caller, ASKS]
 Principal = Annotated[Caller, OWNS]

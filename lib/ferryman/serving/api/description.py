@@ -92,7 +92,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _problems(method: str, operation: dict[str, Any]) -> list[int]:
-    # whoever asks without a key has a token
+    # who asks without a key has a token
     asks = "security" in operation or method == "post"
     body = "requestBody" in operation
     conditions = {

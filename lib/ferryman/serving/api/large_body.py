@@ -22,7 +22,7 @@ async def take_import_turn(turns: asyncio.Semaphore) -> AsyncIterator[None]:
         async with asyncio.timeout(TURN_S):
             await turns.acquire()
     except TimeoutError:
-        raise UnavailableError("too many documents are imported just now") from None
+        raise UnavailableError("too many imports are under way; try again in a minute") from None
     try:
         yield
     finally:

@@ -57,7 +57,7 @@ async def change_member(
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     changed = replace(before, **changes)
     if changed.max_credits_month is not None and changed.max_credits_month < 0:
-        raise build_input_error("max_credits_month", "must be 0 or more")
+        raise build_input_error("max_credits_month", "must be 0 or more; null for no limit")
     check_given(changed.rights - before.rights, caller)
     try:
         if changes and not await deps.members.update(changed, tuple(changes), forced=caller.key.is_own):

@@ -75,7 +75,7 @@ def find_needs(dependant: Any) -> list[RouteNeed]:
 
 def check_needs(needs: Sequence[RouteNeed], caller: Caller) -> None:
     """Raise 403, which names what is missing and where, if the request may not do what the route needs; 409 where the
-    workspace is archived."""
+    workspace is archived, or an archive is being imported into it."""
     if not needs:
         raise RuntimeError("the route names no right")
     if RouteNeed.OWNER in needs and not caller.key.is_own:
@@ -111,5 +111,5 @@ def check_right(right: Right, caller: Caller) -> None:
     if right is Right.APPROVE:
         raise HTTPException(403, f"this needs the right {right}, which your membership of this workspace does not have")
     raise HTTPException(
-        403, f"this needs the right {right}, which your role {caller.membership.role} in this workspace has not"
+        403, f"this needs the right {right}, which your role {caller.membership.role} in this workspace does not have"
     )

@@ -17,6 +17,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.origin import Origin
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.ids import is_id
 from ferryman.domain.receipts.receipt import Receipt, ReceiptKind
 from ferryman.domain.records.document import serialize_record
 from ferryman.domain.records.record import Record
@@ -30,7 +31,7 @@ from ferryman.serving.importing.definitions import Id, read_shape
 
 Line = Mapping[str, Any]
 Dated = TypeVar("Dated")
-NUMBER_MAX = 1_000_000
+NUMBER_MAX, KEY_MAX = 1_000_000, 10**15 - 1
 """Above every number of a turn, a call or a receipt of an execution."""
 
 _ENTRY = ("execution", "number", "kind", "at", "previous", "key", "hash", "signature")
@@ -159,7 +160,7 @@ def _begin(place: str, line: Line, target: ArchiveTarget) -> _Open:
     there = record_values.build_execution(shape, owner="", policy=None)
     if not there.status.terminal:
         raise ArchiveError(place, f"value.status: is {there.status}; only what has ended is imported")
-    if shape.imported_from is not None or not read_id(there.id) or not read_id(there.task):
+    if shape.imported_from is not None or not is_id(there.id) or not is_id(there.task):
         raise ArchiveError(place, "value: has ids that are none, or imported_from, which its record does not have")
     origin = None if line["origin"] is None else read_shape(f"{place}: origin", OriginLine, line["origin"])
     if origin is None and (here.execution, here.task) != (there.id, there.task):
@@ -191,11 +192,11 @@ def _add(place: str, line: Line, current: _Open, target: ArchiveTarget) -> None:
             current.opening = _in_utc(record_values.build_setup(shapes.OpeningResponse.model_validate(value)))
         case "step":
             step = _in_utc(record_values.build_step(shapes.StepResponse.model_validate(value)))
-            _need(place, "number", 0 < step.number < NUMBER_MAX)
+            _check_range(place, "number", step.number, 1, NUMBER_MAX - 1)
             current.steps.append(step)
         case "call":
             ticket = _in_utc(record_values.build_ticket(archived.SHAPES["call"].model_validate(value)))  # type: ignore[arg-type] # the shape of a call
-            _need(place, "seq", 0 <= ticket.seq < NUMBER_MAX)
+            _check_range(place, "seq", ticket.seq, 0, NUMBER_MAX - 1)
             current.tickets.append(ticket)
         case "entry":
             execution = Execution(
@@ -207,7 +208,8 @@ def _add(place: str, line: Line, current: _Open, target: ArchiveTarget) -> None:
             )
             current.entries.append(_in_utc(record_values.build_entry(shapes.EntryResponse.model_validate(value), execution)))
         case _:
-            _need(place, "number", 0 <= value["number"] < NUMBER_MAX and 0 < value["key"] < 10**15)
+            _check_range(place, "number", value["number"], 0, NUMBER_MAX - 1)
+            _check_range(place, "key", value["key"], 1, KEY_MAX)
             members = {name: inner for name, inner in value.items() if name not in _ENTRY}
             entry = {name: value[name] for name in _ENTRY if name != "kind"}
             current.receipts.append(Receipt(kind=ReceiptKind(value["kind"]), members=members, **entry))
@@ -250,14 +252,9 @@ def _to_piece(current: _Open, target: ArchiveTarget) -> ImportedHistory:
     return ImportedHistory(name=name, execution=execution, parts=current.to_parts())
 
 
-def read_id(text: str) -> bool:
-    """Tell whether a text may be the id of anything."""
-    return 0 < len(text) <= 64 and text.isascii() and text.replace("_", "").replace("-", "").isalnum()
-
-
-def _need(place: str, name: str, fits: bool) -> None:
-    if not fits:
-        raise ArchiveError(place, f"value.{name}: must be a number below {NUMBER_MAX}")
+def _check_range(place: str, name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ArchiveError(place, f"value.{name}: must be {least} to {most}, is {value}")
 
 
 def _in_utc(value: Dated) -> Dated:

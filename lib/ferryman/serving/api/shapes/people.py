@@ -12,7 +12,7 @@ from ferryman.domain.workspaces.member import Right, Role
 from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
 from ferryman.serving.api.shapes.workspace import Amount
 
-Approves = Annotated[StrictBool, Field(description="Whether they may decide about calls that wait for a person: no role may")]
+Approves = Annotated[StrictBool, Field(description="Whether they may decide about waiting calls (none waits yet): no role may")]
 
 
 class MemberChange(RequestShape):
