@@ -8,7 +8,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ferryman.serving.api import custom
+from ferryman.serving.api import large_body
 
 JSON = {"Content-Type": "application/json"}
 
@@ -63,7 +63,7 @@ async def test_a_spec_that_is_an_object_is_held_to_what_one_that_is_a_text_is(
 async def test_an_import_whose_turn_does_not_come_is_to_be_tried_again(
     client: httpx.AsyncClient, app: FastAPI, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(custom, "TURN_S", 0.01)
+    monkeypatch.setattr(large_body, "TURN_S", 0.01)
     turns = app.state.deps.imports
     while not turns.locked():
         await turns.acquire()

@@ -49,8 +49,11 @@ if TYPE_CHECKING:
 IMPORTS_AT_ONCE = 2
 """The most that one takes is some 300 MB while it is read, and an instance has 1024."""
 
+IMPORT_BODIES_AT_ONCE = 4
+"""Bodies of imports that are in memory or still come, 24 MB each: those of the imports at work, and two more beside them."""
+
 IMPORTS_PER_OWNER = 1
-"""Of these, so that there is one left for everybody else."""
+"""Of both, so that there is one left for everybody else."""
 
 REQUESTS_PER_KEY = 4
 REQUESTS_PER_OWNER = 8
@@ -121,6 +124,7 @@ class ApiDependencies:
     watchers: Counter[str] = field(default_factory=Counter, repr=False)
     """How many streams of events each owner has open in this process."""
     imports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IMPORTS_AT_ONCE), repr=False)
+    import_bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IMPORT_BODIES_AT_ONCE), repr=False)
     imports_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(IMPORTS_PER_OWNER), repr=False)
     requests_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_KEY), repr=False)
     requests_of_owner: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_OWNER), repr=False)
@@ -132,6 +136,7 @@ class ApiDependencies:
     """Streams of events that are about to be counted: at once they would only contend for one document."""
     starts: Rates = field(default_factory=Rates, repr=False)
     import_rates: Rates = field(default_factory=Rates, repr=False)
+    file_rates: Rates = field(default_factory=Rates, repr=False)
 
 
 def build_api(settings: Settings) -> ApiDependencies:

@@ -24,12 +24,12 @@ from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.serving.api import documents
-from ferryman.serving.api.access import MANAGES, READS, Dependencies, OwnedTask
+from ferryman.serving.api.access import MANAGES, READS, CurrentCaller, Dependencies, OwnedTask
 from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
-from ferryman.serving.api.large_body import TURN_S, read_large_body, take_import_turn
-from ferryman.serving.api.limits import IMPORTS, IMPORTS_MAX, take_token, take_turn
+from ferryman.serving.api.large_body import take_large_body
+from ferryman.serving.api.limits import IMPORTS, take_token
 from ferryman.serving.api.paging import ByTool, ListedTool
 from ferryman.serving.api.shapes import custom as shapes
 from ferryman.tools.declared import storing
@@ -101,12 +101,12 @@ async def declare_tool(
     openapi_extra=BODY,
     response_model=shapes.ImportResponse,
 )
-async def import_openapi(request: Request, task: OwnedTask, deps: Dependencies, once: Idempotency) -> Response:
+async def import_openapi(
+    request: Request, task: OwnedTask, deps: Dependencies, caller: CurrentCaller, once: Idempotency
+) -> Response:
     take_token(deps.import_rates, task.owner, IMPORTS, now=deps.clock.now(), what="imports")
     # the body may be large: it is read once the owner is known and has a turn
-    slot = take_turn(deps.imports_of, task.owner, most=IMPORTS_MAX, within_s=TURN_S, what="imports")
-    async with slot, take_import_turn(deps.imports):
-        body = await read_large_body(request)
+    async with take_large_body(request, deps, caller) as body:
         await once.begin(request)
         return await _imported(body, task, deps, once)
 

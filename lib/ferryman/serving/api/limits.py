@@ -28,6 +28,10 @@ IMPORTS_MAX = 2
 IMPORTS = Rate(at_once=3, every=timedelta(seconds=6))
 """Imports of one owner in one instance: reading one, if only to show what it would make, takes more than any other request."""
 
+FILES = Rate(at_once=100, every=timedelta(seconds=0.1))
+"""Files of archives that one owner sends to one instance: each but the last of its kind is half a megabyte or more, which takes
+longer than this to read and to store, so that who sends one after the other never waits."""
+
 START_PERIOD = timedelta(seconds=10)
 """In this time an owner may start as many executions as may run at once: that many at once, the others spread over it."""
 

@@ -8,11 +8,15 @@ from ferryman.domain.workspaces.member import Right
 from ferryman.serving.api.rights import Caller
 
 
-async def still_has_right(deps: ApiDependencies, caller: Caller, right: Right) -> bool:
+async def still_has_right(deps: ApiDependencies, caller: Caller, right: Right, *, is_own: bool = False) -> bool:
     """Read key, owner, membership and workspace together, and tell whether a request of `caller` would have `right` now.
+
+    With `is_own`, the key must be the owner's own one, too.
 
     Raise `UnavailableError`.
     """
     key, access = await deps.keys.check(caller.digest, caller.key, caller.workspace)
     rights = None if key is None else judge_key(key, access, now=deps.clock.now())
-    return rights is not None and right in rights and access.finds_workspace(caller.key)
+    if key is None or rights is None or (is_own and not key.is_own):
+        return False
+    return right in rights and access.finds_workspace(caller.key)

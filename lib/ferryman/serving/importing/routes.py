@@ -13,8 +13,8 @@ from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.serving.api.access import Dependencies, Principal, Reader
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
-from ferryman.serving.api.large_body import TURN_S, read_large_body, take_import_turn
-from ferryman.serving.api.limits import IMPORTS_MAX, take_turn
+from ferryman.serving.api.large_body import take_large_body
+from ferryman.serving.api.limits import FILES, take_token
 from ferryman.serving.api.shapes import imports as shapes
 from ferryman.serving.api.shapes.imports import ArchiveImportResponse
 from ferryman.serving.api.workspaces import OwnedWorkspace
@@ -70,10 +70,10 @@ async def put_import_file(
     request: Request, workspace: OwnedWorkspace, deps: Dependencies, caller: Principal, number: Number
 ) -> ArchiveImportResponse:
     run = _find_run(workspace)
+    take_token(deps.file_rates, caller.owner.id, FILES, now=deps.clock.now(), what="files of archives")
     # the body may be large: it is read once the owner is known and has a turn
-    slot = take_turn(deps.imports_of, caller.owner.id, most=IMPORTS_MAX, within_s=TURN_S, what="imports")
-    async with slot, take_import_turn(deps.imports):
-        stored = await WorkspaceImport(deps, caller, workspace, run).store(number, await read_large_body(request))
+    async with take_large_body(request, deps, caller, is_own=True) as body:
+        stored = await WorkspaceImport(deps, caller, workspace, run).store(number, body)
     assert stored.workspace.imported is not None, "it was imported"
     answer = _to_response(stored.workspace, stored.workspace.imported)
     return answer.model_copy(update={"credentials": stored.credentials})
