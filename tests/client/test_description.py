@@ -18,7 +18,12 @@ from ferryman.client.routes import credentials, tasks
 from ferryman.serving import api
 
 THINGS = ("task", "execution", "workspace", "agent", "job", "person", "invitation", "key")
-ARGUMENTS = {"name": "{name}", "cluster": "{name}", **{thing: f"{{{thing}_id}}" for thing in THINGS}}
+ARGUMENTS: dict[str, Any] = {
+    "name": "{name}",
+    "cluster": "{name}",
+    "content": b"",
+    **{thing: f"{{{thing}_id}}" for thing in THINGS},
+}
 UNREACHED = {
     *(("GET", path) for path in ("/healthz", "/v1/integrations/{integration_id}", "/v1/tasks/{task_id}/chat/tools")),
     ("POST", "/v1/tasks/{task_id}/tools"),

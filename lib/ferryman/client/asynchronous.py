@@ -14,7 +14,7 @@ from ferryman.client.asynchronous_methods import AsyncMethods
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
-from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
+from ferryman.client.request import LIMITS, NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
 from ferryman.client.routes import executions
 from ferryman.client.trust import create_context
 
@@ -34,7 +34,7 @@ class AsyncClient(AsyncMethods):
     ) -> None:
         headers = build_headers(key, workspace)
         self._http = httpx.AsyncClient(
-            base_url=url, headers=headers, verify=create_context(), timeout=TIMEOUT_S, trust_env=False
+            base_url=url, headers=headers, verify=create_context(), timeout=TIMEOUT_S, limits=LIMITS, trust_env=False
         )
         self._retry_waits_s = tuple(retry_waits_s)
         self.url = url

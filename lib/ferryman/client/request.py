@@ -11,11 +11,16 @@ from typing import Any, Generic, TypeVar, cast
 from urllib.parse import quote
 from uuid import uuid4
 
+import httpx
+
 from ferryman.client.errors import ApiRefusedError, parse_problem
 from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.settings import read_workspace
 
 TIMEOUT_S = 30.0
+LIMITS = httpx.Limits(keepalive_expiry=2.0)
+"""A connection is closed before a server closes it, as many do after 5 s in which nobody uses it: no request meets its end."""
+
 NO_CONTENT = 204
 PAGE_MAX = 100
 """What the service answers at most at once."""

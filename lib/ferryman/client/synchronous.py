@@ -13,7 +13,7 @@ from ferryman.client import answers
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
-from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
+from ferryman.client.request import LIMITS, NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
 from ferryman.client.routes import executions
 from ferryman.client.synchronous_methods import Methods
 from ferryman.client.trust import create_context
@@ -33,7 +33,9 @@ class Client(Methods):
         self, url: str, key: str, *, workspace: str | None = None, retry_waits_s: Sequence[float] = RETRY_WAITS_S
     ) -> None:
         headers = build_headers(key, workspace)
-        self._http = httpx.Client(base_url=url, headers=headers, verify=create_context(), timeout=TIMEOUT_S, trust_env=False)
+        self._http = httpx.Client(
+            base_url=url, headers=headers, verify=create_context(), timeout=TIMEOUT_S, limits=LIMITS, trust_env=False
+        )
         self._retry_waits_s = tuple(retry_waits_s)
         self.url = url
 
