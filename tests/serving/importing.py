@@ -60,6 +60,13 @@ async def import_archive(client: httpx.AsyncClient, archive: bytes) -> str:
     return workspace
 
 
+def spread_history(files: Files) -> Files:
+    """Return the files with each line of the executions in one of its own."""
+    definitions = {name: data for name, data in files.items() if not name.startswith("executions-")}
+    lines = b"".join(data for name, data in files.items() if name not in definitions).splitlines(keepends=True)
+    return {**definitions, **{f"executions-{number:06}.jsonl": line for number, line in enumerate(lines, 1)}}
+
+
 def read_values(files: Files, kind: str) -> list[dict[str, Any]]:
     """Return the lines of one kind."""
     chosen = [(name, data) for name, data in files.items() if name.startswith(f"{kind}-")]

@@ -11,8 +11,18 @@ import pytest
 from ferryman.domain.archives.lines import LINE_BYTES_MAX
 
 from .conftest import Stage
-from .importing import IMPORTS, Files, describe, describe_file, read_values, replace_line, send_files, take_apart
-from .test_importing import archive, bob  # noqa: F401 - fixtures
+from .importing import (
+    IMPORTS,
+    Files,
+    describe,
+    describe_file,
+    read_values,
+    replace_line,
+    send_files,
+    spread_history,
+    take_apart,
+)
+from .test_importing import archive, bob, signed_archive  # noqa: F401 - fixtures
 
 WORKSPACE, AGENTS = "workspace-000001.jsonl", "agents-000001.jsonl"
 TASKS, TOOLS, HISTORY = "tasks-000001.jsonl", "tools-000001.jsonl", "executions-000001.jsonl"
@@ -86,7 +96,6 @@ REFUSED: Mapping[str, tuple[Change, str]] = {
         lambda files: replace_line(files, HISTORY, 0, lambda line: {**line, "place": {**line["place"], "owner": "ann"}}),
         "executions-000001.jsonl line 1: place: owner",
     ),
-    "an output that nobody signed": (put_value("execution", output="forged"), ""),
     "a member that is too much": (put_value("execution", owner="ann"), "is no execution as this version writes it"),
     "a line of an unknown kind": (put(HISTORY, kind="secret"), "is no line of an execution"),
     "an execution without its end": (
@@ -103,10 +112,17 @@ REFUSED: Mapping[str, tuple[Change, str]] = {
     "a line that is too long": (write(TASKS, b'{"a":"' + b"a" * LINE_BYTES_MAX + b'"}\n'), "and at most 8388608"),
     "deep": (write(TASKS, b'{"a":' + b"[" * 200 + b"]" * 200 + b"}\n"), "is nested more than 100 deep"),
 }
-"""Changes of an archive, each with the words of the refusal; "": where the receipts decide."""
+"""Changes of an archive, each with the words of the refusal."""
+
+FORGED: Mapping[str, tuple[Change, str]] = {
+    "an output that nobody signed": (put_value("execution", output="forged"), "its receipts do not fit it: execution"),
+    "a result that nobody signed": (put_value("call", tool="http_post"), "its receipts do not fit it: calls/0"),
+    "a receipt that nobody signed": (put_value("receipt", signature="0" * 128), "its receipts are not genuine"),
+}
+"""Changes of an archive with receipts, each with the words of the refusal."""
 
 
-@pytest.mark.parametrize("name", [name for name, (_, words) in REFUSED.items() if words])
+@pytest.mark.parametrize("name", REFUSED)
 async def test_it_is_refused_where_it_is_wrong(bob: httpx.AsyncClient, archive: bytes, name: str, stage: Stage) -> None:  # noqa: F811
     change, words = REFUSED[name]
     begins, files = take_apart(archive)
@@ -117,6 +133,19 @@ async def test_it_is_refused_where_it_is_wrong(bob: httpx.AsyncClient, archive: 
     assert words in " ".join(error["message"] for error in answer.json()["errors"])
     assert (await bob.get(f"/v1/workspaces/{workspace}")).json()["state"] == "importing"
     assert (await bob.delete(f"/v1/workspaces/{workspace}")).status_code == 202
+
+
+@pytest.mark.parametrize("spread", [False, True])
+@pytest.mark.parametrize("name", FORGED)
+async def test_what_nobody_signed_is_refused(client: httpx.AsyncClient, signed_archive: bytes, name: str, spread: bool) -> None:  # noqa: F811
+    change, words = FORGED[name]
+    begins, files = take_apart(signed_archive)
+    files = spread_history(change(files)) if spread else change(files)
+    workspace = (await client.post(IMPORTS, json=describe(begins, files))).json()["workspace_id"]
+    answer = await send_files(client, workspace, files)
+    assert answer.status_code == 422, answer.text
+    assert words in " ".join(error["message"] for error in answer.json()["errors"])
+    assert (await client.get(f"/v1/workspaces/{workspace}")).json()["state"] == "importing"
 
 
 @pytest.mark.parametrize(
@@ -145,17 +174,21 @@ async def test_a_file_that_has_not_its_digest_is_refused(bob: httpx.AsyncClient,
     assert (answer.status_code, "does not have the SHA-256 that is told" in answer.text) == (422, True)
 
 
-@pytest.mark.parametrize("about", ["digest", "counts"])
+@pytest.mark.parametrize(
+    ("about", "words"), [("digest", "the files are not those of the archive"), ("counts", "counts.tasks: the manifest says 7")]
+)
 async def test_files_that_are_not_those_it_began_with_do_not_end_it(
     bob: httpx.AsyncClient,  # noqa: F811
     archive: bytes,  # noqa: F811
     about: str,
+    words: str,
 ) -> None:
     begins, files = take_apart(archive)
     wrong = {**begins, "digest": "0" * 64} if about == "digest" else {**begins, "counts": {**begins["counts"], "tasks": 7}}
     workspace = (await bob.post(IMPORTS, json=wrong)).json()["workspace_id"]
     answer = await send_files(bob, workspace, files)
-    assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [about])
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["field"], words in error["message"]) == (422, "content", True)
     assert (await bob.get(f"/v1/workspaces/{workspace}")).json()["state"] == "importing"
 
 

@@ -15,7 +15,7 @@ from ferryman.domain.archives.manifest import MANIFEST
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.vault import sign
-from tests.receipts.runs import RUNS, finish_run
+from tests.receipts.runs import RUNS, FinishedRun, finish_run
 
 from .conftest import TASK, Stage
 from .importing import IMPORTS, describe_file, import_archive, read_values, send_files, take_apart
@@ -141,14 +141,25 @@ async def test_history_costs_and_counts_nothing(bob: httpx.AsyncClient, archive:
     assert list(await stage.deps().executions.list_unfinished("bob")) == []
 
 
-@pytest.mark.parametrize("name", RUNS)
-async def test_records_and_receipts_are_those_of_where_it_ran(name: str, stage: Stage, client: httpx.AsyncClient) -> None:
-    run = await finish_run(RUNS[name])
+async def export_run(run: FinishedRun) -> bytes:
+    """Return the archive of the workspace of an execution with its receipts."""
     tasks = run.stage.memory.tasks  # whose webhooks resolve nowhere here
     tasks.update({name: replace(task, webhook_urls=()) for name, task in tasks.items()})
     run.stage.memory.clusters.clear()  # whose tools no API has read
     there = {version: sign.derive_public_key(private) for version, private in run.stage.keys.privates.items()}
-    archive = await export(Stage(memory=run.stage.memory, receipt_keys=there), "o")
+    return await export(Stage(memory=run.stage.memory, receipt_keys=there), "o")
+
+
+@pytest.fixture
+async def signed_archive() -> bytes:
+    """The archive of a workspace with one execution, which has receipts."""
+    return await export_run(await finish_run(RUNS["with_calls"]))
+
+
+@pytest.mark.parametrize("name", RUNS)
+async def test_records_and_receipts_are_those_of_where_it_ran(name: str, stage: Stage, client: httpx.AsyncClient) -> None:
+    run = await finish_run(RUNS[name])
+    archive = await export_run(run)
     client.headers.update(stage.owner("bob"))
     client.headers["Ferryman-Workspace"] = await import_archive(client, archive)
     (listed,) = (await client.get("/v1/executions")).json()["executions"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.stale import StaleError
@@ -17,6 +18,15 @@ from ferryman.domain.workspaces.names import derive_default_agent
 FILES_MAX = 50_000
 """Files of an archive that is imported: some 25 GB of lines."""
 
+EXECUTION_LINES_MAX = 21_000
+"""Lines of one execution. One that ran on Pro has 51 turns of at most 100 calls, with 3 lines for a turn (step, entry, receipt)
+and 4 for a call (call, entry, two receipts), and a few more: 20,563."""
+
+EXECUTION_BYTES_MAX = 40_000_000
+"""Of these lines together in UTF-8, because record and events of an execution are read as a whole. One that ran on Pro has 51
+turns of 64,000 tokens, some four bytes each, told by the step and again by its calls (26 MB), and 50 calls and 20 searches with
+a result of 50,000 characters, of three bytes (10.5 MB)."""
+
 PAUSED = "imported: turn the task on, and its schedule runs it again"
 
 _DIGITS = 30
@@ -24,10 +34,23 @@ _DIGITS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRun:
-    """An execution whose lines go on in the next file: its id in the archive, and the kind of its last line so far."""
+    """An execution whose lines go on in the next file: its id in the archive, and the kind of its last line so far.
+
+    It has so many `lines` so far, of `size` bytes together in UTF-8.
+    """
 
     execution: str
     kind: str
+    lines: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldestExecution:
+    """The last execution that began, by its id in the archive, where each is older than the one before it."""
+
+    created_at: datetime
+    execution: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +61,7 @@ class ArchiveImport:
     version, in hex, of its receipts. Of `files` files, `following` is the number of the next one from 0, and `head` the digest
     of those before it; `last` is the SHA-256 of the last of them and `name` its name, "" before the first. `counts` are the
     things by kind so far, `expected` those that the manifest tells. `default_agent` is the id of the default agent in the
-    archive.
+    archive, `run` the execution that is not at its end, and `oldest` the last one that began.
     """
 
     source: str
@@ -53,6 +76,7 @@ class ArchiveImport:
     counts: Mapping[str, int] = field(default_factory=dict)
     default_agent: str = ""
     run: OpenRun | None = None
+    oldest: OldestExecution | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -75,7 +99,14 @@ class ArchiveImport:
             raise StaleError(f"another file was stored as file {self.following - 1}")
 
     def advance(
-        self, name: str, sha256: str, count: int, *, run: OpenRun | None = None, default_agent: str | None = None
+        self,
+        name: str,
+        sha256: str,
+        count: int,
+        *,
+        run: OpenRun | None = None,
+        oldest: OldestExecution | None = None,
+        default_agent: str | None = None,
     ) -> ArchiveImport:
         """Return the import after the file `name`, which had `count` things of its kind. Raise `InvalidInputError` where it was
         the last one, and the archive is not as was said when it began."""
@@ -89,6 +120,7 @@ class ArchiveImport:
             counts={**self.counts, kind: self.counts.get(kind, 0) + count},
             default_agent=self.default_agent if default_agent is None else default_agent,
             run=run,
+            oldest=oldest or self.oldest,
         )
         if after.is_whole:
             after.check_end()

@@ -21,7 +21,15 @@ from ferryman.domain.ids import is_id
 from ferryman.domain.receipts.receipt import Receipt, ReceiptKind
 from ferryman.domain.records.document import serialize_record
 from ferryman.domain.records.record import Record
-from ferryman.domain.workspaces.imports import ArchiveImport, OpenRun, derive_agent, derive_id
+from ferryman.domain.workspaces.imports import (
+    EXECUTION_BYTES_MAX,
+    EXECUTION_LINES_MAX,
+    ArchiveImport,
+    OldestExecution,
+    OpenRun,
+    derive_agent,
+    derive_id,
+)
 from ferryman.domain.workspaces.workspace import BEGINNING
 from ferryman.ports.archives import ImportedHistory
 from ferryman.serving import archived, record_values
@@ -66,10 +74,15 @@ class ArchiveTarget:
 
 @dataclass(slots=True)
 class _Open:
-    """The execution whose lines are read: its id in the archive, the kind of its last line, and what was read of it."""
+    """The execution whose lines are read: its id in the archive, the kind of its last line, and what was read of it.
+
+    It has so many `lines` up to here, those in earlier files among them, of `size` bytes together in UTF-8.
+    """
 
     name: str
     kind: str
+    lines: int = 0
+    size: int = 0
     execution: Execution | None = None
     policy: ExecutionPolicy | None = None
     opening: ExecutionSetup | None = None
@@ -77,6 +90,14 @@ class _Open:
     tickets: list[Ticket] = field(default_factory=list)
     entries: list[LedgerEntry] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
+
+    def count_line(self, place: str, size: int) -> None:
+        """Count a line of `size` bytes. Raise `ArchiveError` above what is read as a whole."""
+        self.lines, self.size = self.lines + 1, self.size + size
+        for count, most, of in ((self.lines, EXECUTION_LINES_MAX, "lines"), (self.size, EXECUTION_BYTES_MAX, "bytes in UTF-8")):
+            if count > most:
+                message = f"execution {self.name}: has {count} {of} up to here, and at most {most} may be imported"
+                raise ArchiveError(place, message)
 
     def to_parts(self) -> ExecutionParts:
         return ExecutionParts(
@@ -90,27 +111,34 @@ class _Open:
 
 @dataclass(slots=True)
 class ReadHistory:
-    """What a file tells of executions: their parts, how many began in it, which of those that began before ended in it, and the
-    one that goes on in the next file."""
+    """What a file tells of executions: their parts, how many began in it, the last of these, which of those that began before
+    ended in it, and the one that goes on in the next file."""
 
     pieces: list[ImportedHistory] = field(default_factory=list)
     begun: int = 0
+    oldest: OldestExecution | None = None
     spanning: list[str] = field(default_factory=list)
     run: OpenRun | None = None
 
 
-def read_history(lines: Iterable[tuple[str, Line]], target: ArchiveTarget) -> ReadHistory:
-    """Return what the lines of a file tell. Raise `ArchiveError`, also for an execution that its receipts do not fit."""
-    read, run = ReadHistory(), target.run.run
-    current = None if run is None else _Open(run.execution, run.kind)
-    for place, line in lines:
+def read_history(lines: Iterable[tuple[str, Line]], sizes: Iterable[int], target: ArchiveTarget) -> ReadHistory:
+    """Return what the lines of a file tell, of which `sizes` are the bytes in UTF-8.
+
+    Raise `ArchiveError`, also for an execution that its receipts do not fit, is there twice, or is too large.
+    """
+    read, run, names = ReadHistory(oldest=target.run.oldest), target.run.run, set[str]()
+    current = None if run is None else _Open(run.execution, run.kind, run.lines, run.size)
+    for (place, line), size in zip(lines, sizes, strict=True):
         archived.read_line(place, line)  # its members are those of its kind
         kind = line["kind"]
         archived.check_order(place, kind, "" if current is None else current.kind)
         if kind == "execution":
             current, read.begun = _attempt(place, _begin, line, target), read.begun + 1
+            read.oldest = _follow(place, current, read.oldest, names)
+            current.count_line(place, size)
             continue
         assert current is not None, "the order begins with an execution"
+        current.count_line(place, size)
         if kind == "end":
             _end(place, line, current, target, read)
             current = None
@@ -119,8 +147,26 @@ def read_history(lines: Iterable[tuple[str, Line]], target: ArchiveTarget) -> Re
         current.kind = kind
     if current is not None:
         read.pieces.append(_to_piece(current, target))
-        read.run = OpenRun(execution=current.name, kind=current.kind)
+        read.run = OpenRun(execution=current.name, kind=current.kind, lines=current.lines, size=current.size)
     return read
+
+
+def _follow(place: str, current: _Open, before: OldestExecution | None, names: set[str]) -> OldestExecution:
+    """Return the execution that begins as the oldest so far, and add its id to the file's `names`.
+
+    Raise `ArchiveError` unless it is older than the one `before`: the newest is the first in an archive, and those of one
+    moment are in the order of their ids, from the last. So none is there twice with one time; with two times, it is found in
+    `names`, or where it was stored.
+    """
+    assert current.execution is not None, "it begins here"
+    created_at = current.execution.created_at
+    if current.name in names:
+        raise ArchiveError(place, f"execution {current.name}: is in the archive twice")
+    if before is not None and (created_at, current.name) >= (before.created_at, before.execution):
+        message = f"execution {current.name}: is there twice, or not older than {before.execution} before it"
+        raise ArchiveError(place, message)
+    names.add(current.name)
+    return OldestExecution(created_at=created_at, execution=current.name)
 
 
 def _attempt(place: str, read: Callable[..., Any], *arguments: Any) -> Any:
@@ -180,7 +226,7 @@ def _begin(place: str, line: Line, target: ArchiveTarget) -> _Open:
         retention_days=target.retention_days,
         imported_from=Origin(workspace=workspace, ids=ids, keys=dict(keys)),
     )
-    return _Open(here.execution, "execution", execution)
+    return _Open(here.execution, "execution", execution=execution)
 
 
 def _add(place: str, line: Line, current: _Open, target: ArchiveTarget) -> None:

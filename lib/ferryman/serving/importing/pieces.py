@@ -40,10 +40,12 @@ Lines = list[tuple[str, dict[str, Any]]]
 
 @dataclass(slots=True)
 class Piece:
-    """What a file tells. `count` is the number of things in it; each kind of file fills its own field."""
+    """What a file tells. `count` is the number of things in it, `sizes` are the bytes of its lines in UTF-8; each kind of file
+    fills its own field."""
 
     file: ArchiveFile
     count: int = 0
+    sizes: list[int] = field(default_factory=list)
     settings: dict[str, Any] | None = None
     agents: list[tuple[str, Agent, bool]] = field(default_factory=list)
     tasks: list[tuple[str, ReadTask]] = field(default_factory=list)
@@ -71,7 +73,7 @@ def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neut
         piece = Piece(file)
         if target.run.awaits(number) or file.kind == "tasks":  # whose credentials are told again
             lines = list(read_lines(file.name, data))
-            _check_sizes(lines)
+            piece.sizes = _measure(lines)
             READERS.get(file.kind, _count)(piece, lines, target, neutralize)
         return piece
     except ArchiveError as error:
@@ -87,11 +89,15 @@ def _check_place(file: ArchiveFile, target: ArchiveTarget, number: int) -> None:
         raise ArchiveError(file.name, "is not where it must be: an archive begins with the workspace's file")
 
 
-def _check_sizes(lines: Lines) -> None:
+def _measure(lines: Lines) -> list[int]:
+    """Return the bytes of each line in UTF-8. Raise `ArchiveError` for one that is too long to be stored."""
+    sizes = []
     for place, line in lines:
         size = len(json.dumps(line, ensure_ascii=False).encode())
         if size > LINE_BYTES_MAX:
             raise ArchiveError(place, f"has {size} bytes in UTF-8, and at most {LINE_BYTES_MAX} may be imported")
+        sizes.append(size)
+    return sizes
 
 
 def _count(piece: Piece, lines: Lines, _: ArchiveTarget, __: Neutralize) -> None:
@@ -135,7 +141,7 @@ def _read_tools(piece: Piece, lines: Lines, _: ArchiveTarget, neutralize: Neutra
 
 
 def _read_executions(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:
-    piece.history = read_history(lines, target)
+    piece.history = read_history(lines, piece.sizes, target)
     piece.count = piece.history.begun
 
 

@@ -6,6 +6,7 @@ same file is sent again: its things have the same ids, and nothing is there twic
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +42,9 @@ AGENT_FIELDS = (
     *CREDIT_LIMITS,
     "template",
 )
+READ_AT_ONCE = 20
+"""Executions that are looked for at once."""
+
 SETTINGS = ("name", "allowed_tools", *CREDIT_LIMITS, "retention_days")
 
 
@@ -82,7 +86,9 @@ class WorkspaceImport:
         if len(defaults) > 1 or (defaults and self._run.default_agent):
             raise build_input_error("content", f"{piece.file.name}: is_default: there is more than one default agent")
         self._run = replace(self._run, default_agent=default or self._run.default_agent)
-        after = self._run.advance(piece.file.name, piece.file.sha256, piece.count, run=piece.history.run)
+        after = self._run.advance(
+            piece.file.name, piece.file.sha256, piece.count, run=piece.history.run, oldest=piece.history.oldest
+        )
         changes = await self._check_settings(piece)
         await self._store_agents(piece)
         await self._store_tasks(piece)
@@ -156,11 +162,26 @@ class WorkspaceImport:
                 await _at(place, storing.extend_cluster(self._deps.clusters, task.id, cluster, added))
 
     async def _store_history(self, piece: Piece) -> None:
+        await self._check_new(piece)
         began, days = self._target.began_at, self._target.retention_days
         await self._deps.archives.add_history(piece.history.pieces, ended_at=began, retention_days=days)
         for name in piece.history.spanning:
             record, receipts, keys = await self._read_record(name)
             await run_document_worker(self._workspace.owner, "content", check_spanning, piece.file.name, record, receipts, keys)
+
+    async def _check_new(self, piece: Piece) -> None:
+        """Raise `InvalidInputError` for an execution that began in an earlier file, at another time.
+
+        With the same time it was stored by an earlier attempt at this file: each is older than those of earlier files.
+        """
+        new = [read.execution for read in piece.history.pieces if read.execution is not None]
+        for first in range(0, len(new), READ_AT_ONCE):
+            read = new[first : first + READ_AT_ONCE]
+            stored = await asyncio.gather(*(self._deps.executions.get(execution.id) for execution in read))
+            for execution, known in zip(read, stored, strict=True):
+                if known is not None and known.created_at != execution.created_at:
+                    name = execution.restore().id
+                    raise build_input_error("content", f"{piece.file.name}: execution {name}: is in the archive twice")
 
     async def _read_record(self, name: str) -> tuple[Record, Sequence[Receipt], Mapping[str, str]]:
         store = self._deps.executions
