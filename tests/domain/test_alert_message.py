@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -39,6 +40,11 @@ def test_the_body_tells_which_cap_how_far_it_is_used_and_since_which_execution()
             **{"limit": "100.5", "credits_used": "81", "credits_reserved": "5", "refused": False, "execution_id": "e"},
         },
     }
+
+
+def test_the_body_of_an_alert_of_the_plan_names_no_workspace_and_no_execution() -> None:
+    data = build_body(replace(ALERT, workspace="", kind=CapKind.OWNER))["data"]
+    assert (data["workspace_id"], data["execution_id"]) == (None, None)
 
 
 def test_the_example_of_the_specification_has_its_signature() -> None:

@@ -56,7 +56,10 @@ def label_secret(workspace: Workspace) -> Label:
 
 
 def build_body(alert: Alert) -> dict[str, Any]:
-    """Return the JSON object that is sent: ids and amounts. Only the id of a conversation is a text that its starter chose."""
+    """Return the JSON object that is sent: ids and amounts. Only the id of a conversation is a text that its starter chose.
+
+    An alert of the owner's plan names no execution: it goes to the default workspace, and the execution may be of another one.
+    """
     data = {
         "alert_id": alert.id,
         "workspace_id": alert.workspace or None,
@@ -68,7 +71,7 @@ def build_body(alert: Alert) -> dict[str, Any]:
         "credits_used": format_credits(alert.credits_used),
         "credits_reserved": format_credits(alert.credits_reserved),
         "refused": alert.is_refused,
-        "execution_id": alert.execution,
+        "execution_id": alert.execution if alert.workspace else None,
     }
     return {"type": TYPE, "timestamp": alert.created_at.isoformat(), "data": data}
 
