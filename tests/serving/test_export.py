@@ -223,6 +223,29 @@ async def test_a_member_needs_the_right_to_manage(client: httpx.AsyncClient, sta
     assert statuses == {Role.VIEWER: 403, Role.OPERATOR: 403, Role.ADMIN: 200}
 
 
+@pytest.mark.parametrize("loss", ["deleting", "gone"])
+async def test_an_export_with_the_owners_key_ends_with_the_workspace_that_is_exported(
+    client: httpx.AsyncClient, task: str, stage: Stage, loss: str
+) -> None:
+    memory, workspace = stage.memory, "ws_ann"
+    agents = MemoryAgents.list
+
+    async def lose_workspace(self: MemoryAgents, owner: str, name: str) -> Any:
+        stage.clock.turn(1)
+        stored = memory.workspaces.pop(workspace)
+        if loss == "deleting":
+            memory.workspaces[workspace] = replace(stored, state=WorkspaceState.DELETING)
+        return await agents(self, owner, name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryAgents, "list", lose_workspace)
+        answer = await client.get(URL.format(workspace))
+    assert answer.status_code == 200
+    with pytest.raises(ArchiveError, match="cut short"):
+        read_archive(io.BytesIO(answer.content))
+    assert "export.broken_off" in [line[0] for line in stage.log.lines]
+
+
 @pytest.mark.parametrize("loss", ["key", "membership", "role", "workspace"])
 async def test_who_loses_the_right_meanwhile_gets_no_whole_archive(
     client: httpx.AsyncClient, task: str, stage: Stage, loss: str

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.domain.workspaces.member import Right
-from ferryman.domain.workspaces.workspace import Workspace
+from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.ports.errors import UnavailableError
 from ferryman.rates import Rate
 from ferryman.serving.api.access import Dependencies, Manager
@@ -60,6 +60,7 @@ class ArchiveResponse(StreamingResponse):
         export = WorkspaceExport(deps, workspace, self._renew)
         super().__init__(self._leave_out_empty(export), media_type=MEDIA_TYPE, headers=headers)
         self._deps = deps
+        self._workspace = workspace
         self._owner = f"export:{workspace.owner}"
         self._name = deps.ids.new("export")
         self._caller = caller
@@ -87,15 +88,20 @@ class ArchiveResponse(StreamingResponse):
             self._deps.tracer.line("export.broken_off", severity="WARNING", owner=self._caller.owner.id)
 
     async def _renew(self) -> None:
-        """Raise `_RightLostError` where the caller may not export any more; ask for it once a second."""
+        """Raise `_RightLostError` where the caller may not export any more, or the workspace is gone; ask once a second."""
         now = self._deps.clock.now()
         if now >= self._check_due:
-            if not await still_has_right(self._deps, self._caller, Right.MANAGE):
+            if not await still_has_right(self._deps, self._caller, Right.MANAGE) or not await self._is_there():
                 raise _RightLostError
             self._check_due = now + CHECK
         if now >= self._renewal_due:
             await self.hold()
             self._renewal_due = now + RENEWAL
+
+    async def _is_there(self) -> bool:
+        """Tell whether the workspace is not deleted: that of the request, which the right is in, may be another one."""
+        stored = await self._deps.workspaces.get(self._workspace.id, owner=self._workspace.owner)
+        return stored is not None and stored.state is not WorkspaceState.DELETING
 
     async def _release(self) -> None:
         try:
