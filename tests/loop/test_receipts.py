@@ -15,6 +15,8 @@ from ferryman import verify_receipts as verifier
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.receipts.receipt import Head
+from ferryman.domain.workspaces.member import Membership, Role
+from ferryman.inmemory.clock import START
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.model import ScriptedModel
@@ -56,6 +58,10 @@ async def test_every_call_is_planned_with_its_turn_and_settled_with_the_next(sta
 
 async def test_the_first_entry_names_the_person_and_conversation_and_the_last_who_cancelled_it(stage):
     stage.memory.executions["e"] = replace(stage.execution, person="person_1", conversation="talk")
+    here = stage.execution.workspace
+    stage.memory.memberships[here, "person_1"] = Membership(
+        owner="o", workspace=here, person="person_1", role=Role.OPERATOR, created_at=START
+    )
 
     def cancel(ticket):
         stage.memory.executions["e"] = replace(stage.execution, cancel_requested=True, cancelled_by="person_2")

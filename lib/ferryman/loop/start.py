@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import OWNER, Execution
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.agent import Agent
@@ -20,8 +20,8 @@ class StartRejectedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionStart:
-    """What an execution starts from: its task, its workspace, the agent that runs it, the membership of the person who started
-    it, if one did, the owner's plan, and the lists of tools of plan, workspace and agent."""
+    """What an execution starts from: its task, its workspace, the agent that runs it, the membership of the person who answers
+    for it, if one does, the owner's plan, and the lists of tools of plan, workspace and agent."""
 
     task: Task
     workspace: Workspace
@@ -38,7 +38,8 @@ class ExecutionStart:
 
 async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionStart:
     """Return what `execution` starts from. Raise `StartRejectedError` where it cannot start, or `UnavailableError`."""
-    documents = await deps.contexts.read(execution.context)
+    person = _name_person(execution)
+    documents = await deps.contexts.read(replace(execution.context, user=person or execution.owner))
     task, agent, workspace = documents.task, documents.agent, documents.workspace
     if task is None:
         raise StartRejectedError("the task was deleted")
@@ -48,6 +49,8 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
         raise StartRejectedError("the workspace was deleted")
     if workspace.state is not WorkspaceState.ACTIVE:
         raise StartRejectedError(f"the workspace is {workspace.state}")
+    if person and documents.member is None:
+        raise StartRejectedError("the person who answers for the execution has left the workspace")
     if agent is None:
         raise StartRejectedError("the agent was deleted")
     if agent.archived:
@@ -62,3 +65,10 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
     if not start.model:
         raise StartRejectedError("neither the task nor its agent names a model")
     return start
+
+
+def _name_person(execution: Execution) -> str:
+    """Return the person who answers for `execution`, whose cap it counts to: who took it over, or else who started it; "" where
+    the owner does."""
+    person = execution.taken_over_by or execution.person
+    return "" if person == OWNER else person

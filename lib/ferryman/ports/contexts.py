@@ -22,7 +22,7 @@ class ContextDocuments:
     agent: Agent | None
     task: Task | None
     member: Membership | None = None
-    """The membership of the person who started the execution; None where no person did, or who did is no member any more."""
+    """The membership of the context's user; None where that is the owner, or a person who is no member any more."""
 
 
 class Contexts(Protocol):
