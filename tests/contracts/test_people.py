@@ -28,13 +28,16 @@ HERE = derive_default_workspace("ann")
 OTHER = Workspace(id="ws_other", owner="ann", name="Other", created_at=NOW, updated_at=NOW)
 
 
-def invite(name: str = "Eve", *, role: Role = Role.OPERATOR, workspace: str = HERE, by: str = "") -> Invitation:
+def invite(
+    name: str = "Eve", *, role: Role = Role.OPERATOR, workspace: str = HERE, by: str = "", approves: bool = False
+) -> Invitation:
     return Invitation(
         id=f"inv_{name}",
         owner="ann",
         workspace=workspace,
         name=name,
         role=role,
+        approves=approves,
         invited_by=by,
         created_at=NOW,
         expires_at=NOW + INVITATION_LIFETIME,
@@ -132,10 +135,92 @@ async def test_an_invitation_that_has_expired_or_was_withdrawn_lets_nobody_in(st
     assert await stores.keys.find("d") is None
 
 
-async def test_nobody_is_let_into_a_workspace_that_is_being_deleted(stores: Stores) -> None:
-    await stores.workspaces.create(replace(OTHER, state=WorkspaceState.DELETING))
+@pytest.mark.parametrize("state", [state for state in WorkspaceState if state is not WorkspaceState.ACTIVE])
+async def test_nobody_is_let_into_a_workspace_that_is_not_active(stores: Stores, state: WorkspaceState) -> None:
+    await stores.workspaces.create(replace(OTHER, state=state))
     await stores.invitations.create("token", invite(workspace=OTHER.id), now=NOW)
-    assert await stores.invitations.take("token", person="p", is_new=True, key="k", key_digest="d", now=NOW) is None
+    assert await try_again(stores, "p") is None
+    assert await stores.members.find_person("p", owner="ann") is None
+
+
+@pytest.mark.parametrize("workspace", ["ws_none", derive_default_workspace("bob")])
+async def test_nobody_is_let_into_a_workspace_that_the_owner_has_not(stores: Stores, workspace: str) -> None:
+    await stores.invitations.create("token", invite(workspace=workspace), now=NOW)
+    assert await try_again(stores, "p") is None
+    assert await stores.members.find_person("p", owner="ann") is None
+
+
+@pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
+async def test_the_invitation_of_an_admin_who_is_none_any_more_lets_nobody_in(stores: Stores, role: Role) -> None:
+    await join(stores, "boss", role=Role.ADMIN)
+    eve = await join(stores, "eve", role=Role.ADMIN)
+    await stores.invitations.create("token", invite("Back", role=Role.VIEWER, by="eve"), now=NOW)
+    assert await stores.members.update(replace(eve, role=role), ["role"])
+    assert await try_again(stores, "back") is None
+    assert await stores.members.find_person("back", owner="ann") is None
+
+
+async def test_an_invitation_gives_the_right_to_approve_only_while_who_made_it_has_it(stores: Stores) -> None:
+    eve = await join(stores, "eve", role=Role.ADMIN)
+    await stores.members.update(replace(eve, approves=True), ["approves"])
+    await stores.invitations.create("token", invite(approves=True, by="eve"), now=NOW)
+    await stores.members.update(eve, ["approves"])
+    assert await try_again(stores, "p") is None
+    await stores.members.update(replace(eve, approves=True), ["approves"])
+    joined = await try_again(stores, "p")
+    assert joined is not None
+    assert joined[0].approves
+
+
+async def test_the_invitation_of_an_admin_who_was_removed_lets_nobody_in(stores: Stores) -> None:
+    await join(stores, "boss", role=Role.ADMIN)
+    await join(stores, "eve", role=Role.ADMIN)
+    await stores.invitations.create("token", invite("Back", role=Role.ADMIN, by="eve"), now=NOW)
+    await stores.members.remove("eve", owner="ann", workspace=HERE)
+    assert await try_again(stores, "back") is None
+
+
+@pytest.mark.parametrize("loss", ["removed", "demoted", "never there"])
+async def test_who_may_not_invite_any_more_stores_no_invitation(stores: Stores, loss: str) -> None:
+    await join(stores, "boss", role=Role.ADMIN)
+    if loss != "never there":
+        eve = await join(stores, "eve", role=Role.ADMIN)
+    if loss == "removed":
+        await stores.members.remove("eve", owner="ann", workspace=HERE)
+    elif loss == "demoted":
+        await stores.members.update(replace(eve, role=Role.OPERATOR), ["role"])
+    with pytest.raises(StaleError):
+        await stores.invitations.create("token", invite("Back", role=Role.VIEWER, by="eve"), now=NOW)
+    assert await stores.invitations.list("ann", HERE, now=NOW) == []
+
+
+async def test_of_an_admin_who_invites_while_they_are_removed_no_invitation_is_left(stores: Stores) -> None:
+    await join(stores, "boss", role=Role.ADMIN)
+    await join(stores, "eve", role=Role.ADMIN)
+    inviting = (
+        stores.invitations.create(f"token {number}", invite(f"Back {number}", by="eve"), now=NOW) for number in range(3)
+    )
+    removing = stores.members.remove("eve", owner="ann", workspace=HERE)
+    *came, removed = await asyncio.gather(*inviting, removing, return_exceptions=True)
+    assert removed is True
+    assert {type(answer) for answer in came} <= {type(None), StaleError}
+    assert await stores.invitations.list("ann", HERE, now=NOW) == []
+
+
+async def test_of_an_admin_who_is_demoted_while_their_invitation_is_taken_nobody_gets_in_after(stores: Stores) -> None:
+    await join(stores, "boss", role=Role.ADMIN)
+    eve = await join(stores, "eve", role=Role.ADMIN)
+    for number in range(3):
+        await stores.invitations.create(f"token {number}", invite(f"Back {number}", by="eve"), now=NOW)
+    taking = (
+        stores.invitations.take(f"token {number}", person=f"p{number}", is_new=True, key="k", key_digest=f"d{number}", now=NOW)
+        for number in range(2)
+    )
+    *came, demoted = await asyncio.gather(*taking, stores.members.update(replace(eve, role=Role.VIEWER), ["role"]))
+    assert demoted is True
+    inside = [membership.person for membership, _ in await stores.members.list("ann", HERE)]
+    assert {joined[0].person for joined in came if joined is not None} == set(inside) - {"boss", "eve"}
+    assert await stores.invitations.take("token 2", person="p2", is_new=True, key="k", key_digest="d2", now=NOW) is None
 
 
 async def test_somebody_who_is_there_already_may_join_another_workspace_of_the_owner(stores: Stores) -> None:
@@ -164,7 +249,7 @@ async def test_a_workspace_has_only_so_many_invitations_members_and_people(store
 async def test_who_leaves_has_no_key_no_invitation_and_no_name_any_more(stores: Stores) -> None:
     await stores.owners.put(OWNER)
     await join(stores, "boss", role=Role.ADMIN)
-    await join(stores, "eve")
+    await join(stores, "eve", role=Role.ADMIN)
     await stores.invitations.create("back door", invite("Friend", by="eve"), now=NOW)
     await stores.keys.create("second", ApiKey(id="k2", owner="ann", person="eve", workspace=HERE, created_at=NOW))
     assert await is_in(stores, "eve")

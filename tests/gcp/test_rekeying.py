@@ -10,6 +10,7 @@ import pytest
 
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Role
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.gcp.api_keys import FirestoreApiKeys
 from ferryman.gcp.owners import FirestoreOwners
@@ -20,7 +21,7 @@ from tests.contracts.values import LATER, NOW, OWNER
 INVITATION = Invitation(
     id="inv_1",
     owner="ann",
-    workspace="ws_1",
+    workspace=derive_default_workspace("ann"),
     name="Eve",
     role=Role.VIEWER,
     invited_by="",

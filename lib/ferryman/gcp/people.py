@@ -10,6 +10,7 @@ from typing import Any
 from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
+from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Membership
 from ferryman.domain.workspaces.person import (
@@ -26,6 +27,7 @@ from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.gcp import documents, keyed
 from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
+from ferryman.gcp.workspaces import read_workspace
 
 
 class FirestoreMembers(FirestoreStore):
@@ -123,6 +125,8 @@ class FirestoreInvitations(FirestoreStore):
         if (await reference.get(transaction=transaction)).exists:
             return  # an earlier attempt was committed, and its answer lost
         answered = await keyed.read_completion(transaction, self._places, done)
+        if not await self._is_backed(invitation, transaction):
+            raise StaleError("who invites may not give these rights any more")
         open_ones = await self._find_open(invitation.owner, invitation.workspace, now, transaction)
         check_limit(len(open_ones), most, of="open invitations", owner="a workspace")
         transaction.create(reference, {**documents.write(invitation), EXPIRE_AT: invitation.expires_at})
@@ -167,7 +171,10 @@ class FirestoreInvitations(FirestoreStore):
         person_at, membership_at = places.locate_person(person), places.locate_membership(invitation.workspace, person)
         workspace_at = places.locate_workspace(invitation.workspace)
         read = await read_together(client, [person_at, membership_at, workspace_at], transaction)
-        if read[workspace_at.path].exists and read[workspace_at.path].get("state") == WorkspaceState.DELETING:
+        workspace = read_workspace(read[workspace_at.path], owner=invitation.owner)
+        if workspace is None or workspace.state is not WorkspaceState.ACTIVE:
+            return None
+        if not await self._is_backed(invitation, transaction):
             return None
         known = documents.read_or_none(Person, read[person_at.path])
         if not is_new and (known is None or known.owner != invitation.owner):
@@ -186,6 +193,13 @@ class FirestoreInvitations(FirestoreStore):
         transaction.create(key_at, documents.write(joined.key))
         transaction.delete(reference)
         return joined.membership, joined.key
+
+    async def _is_backed(self, invitation: Invitation, transaction: Transaction) -> bool:
+        """Read the membership of who made it with the transaction, so that one that changes meanwhile makes it run again."""
+        if not invitation.invited_by:
+            return invitation.is_backed_by(None)
+        reference = self._places.locate_membership(invitation.workspace, invitation.invited_by)
+        return invitation.is_backed_by(documents.read_or_none(Membership, await reference.get(transaction=transaction)))
 
     async def _read_membership(self, key: ApiKey, transaction: Transaction) -> Membership | None:
         reference = self._places.locate_membership(key.workspace, key.person)

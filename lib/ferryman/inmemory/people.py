@@ -30,6 +30,7 @@ from ferryman.domain.workspaces.person import (
 from ferryman.domain.workspaces.workspace import WorkspaceState, build_default_workspace
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.workspaces import MemoryWorkspaces
 
 
 class MemoryApiKeys(MemoryStore):
@@ -144,6 +145,8 @@ class MemoryInvitations(MemoryStore):
         keyed.check_completion(self._memory, done)
         if self._memory.invitations.get(digest) == invitation:
             return
+        if not self._is_backed(invitation):
+            raise StaleError("who invites may not give these rights any more")
         open_ones = await self.list(invitation.owner, invitation.workspace, now=now)
         check_limit(len(open_ones), most, of="open invitations", owner="a workspace")
         self._memory.invitations[digest] = invitation
@@ -180,8 +183,10 @@ class MemoryInvitations(MemoryStore):
             return (membership, stored) if membership is not None and is_same else None
         if invitation is None or invitation.is_expired(now):
             return None
-        workspace = memory.workspaces.get(invitation.workspace)
-        if workspace is not None and workspace.state is WorkspaceState.DELETING:
+        workspace = await MemoryWorkspaces(memory).get(invitation.workspace, owner=invitation.owner)
+        if workspace is None or workspace.state is not WorkspaceState.ACTIVE:
+            return None
+        if not self._is_backed(invitation):
             return None
         known = memory.people.get(person)
         if not is_new and (known is None or known.owner != invitation.owner):
@@ -199,6 +204,9 @@ class MemoryInvitations(MemoryStore):
         memory.keys[key_digest] = joined.key
         del memory.invitations[digest]
         return joined.membership, joined.key
+
+    def _is_backed(self, invitation: Invitation) -> bool:
+        return invitation.is_backed_by(self._memory.memberships.get((invitation.workspace, invitation.invited_by)))
 
 
 class MemoryAuditEntries(MemoryStore):

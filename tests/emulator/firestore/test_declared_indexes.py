@@ -20,6 +20,7 @@ from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import TaskFilter
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Membership, Role
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.gcp import documents
@@ -273,7 +274,7 @@ async def member_gone_with_workspace(clients: GoogleClients) -> None:
 async def people_met(clients: GoogleClients) -> None:
     keys, members, invitations = FirestoreApiKeys(clients), FirestoreMembers(clients), FirestoreInvitations(clients)
     await keys.list("ann", "w")
-    place = {"owner": "ann", "workspace": "w", "created_at": NOW}
+    place = {"owner": "ann", "workspace": derive_default_workspace("ann"), "created_at": NOW}
     until = NOW + timedelta(days=7)
     invitation = Invitation(id="inv", name="Eve", role=Role.VIEWER, invited_by="", expires_at=until, **place)
     await invitations.create("d", invitation, now=NOW)
@@ -281,7 +282,7 @@ async def people_met(clients: GoogleClients) -> None:
     joined = await invitations.take("d", person="p", is_new=True, key="k", key_digest="d", now=NOW)
     assert joined is not None
     await members.update(joined[0], ["approves"])
-    await members.remove("p", owner="ann", workspace="w")
+    await members.remove("p", owner="ann", workspace=joined[0].workspace)
 
 
 async def alerts_listed(clients: GoogleClients) -> None:

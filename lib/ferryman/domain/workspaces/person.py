@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ferryman.domain.problem import Problem
 from ferryman.domain.workspaces.api_key import ApiKey
-from ferryman.domain.workspaces.member import Membership, Role
+from ferryman.domain.workspaces.member import Membership, Right, Role, list_rights
 
 PERSON_NAME_CHARACTERS_MAX = 100
 PEOPLE_PER_OWNER_MAX = 200
@@ -48,6 +48,16 @@ class Invitation:
     def is_expired(self, now: datetime) -> bool:
         """Tell whether it cannot be taken any more `now`."""
         return self.expires_at <= now
+
+    def is_backed_by(self, inviter: Membership | None) -> bool:
+        """Tell whether who made it may still give what it gives, with `inviter` as their membership; the owner needs none."""
+        if not self.invited_by:
+            return True
+        return (
+            inviter is not None
+            and inviter.owner == self.owner
+            and inviter.rights >= {Right.MANAGE, *list_rights(self.role, self.approves)}
+        )
 
 
 class LastAdminError(Exception):

@@ -55,7 +55,10 @@ OPERATIONS = {
         "In one commit their membership, API keys and invitations end. A job ends the executions that they started, "
         "or hands them over to you. Everybody may leave; the last admin is removed by the owner alone."
     ),
-    "createInvitation": "Good for seven days, and once. The token is shown this once, and nobody can ask for it again.",
+    "createInvitation": (
+        "Good for seven days, and once, and only while who made it may still give what it gives. The token is shown this "
+        "once, and nobody can ask for it again."
+    ),
     "listInvitations": "Without their tokens.",
     "deleteInvitation": "Its token is good for nothing from then on.",
     "joinWorkspace": (
