@@ -16,11 +16,17 @@ from ferryman.domain.workspaces.agent import Agent, AgentGoneError, AgentHasTask
 from .belongings import build_job, fill
 from .conftest import Stores
 from .test_races import ROUNDS, at_once
-from .values import LATER, LEASE, NOW, TASK
+from .values import LATER, LEASE, NOW, TASK, open_workspaces
 
 PLACE = {"owner": "ann", "workspace": "ws_1"}
 NEW = replace(TASK, id="task_new", workspace="ws_1", agent="agent_1")
 GOES_TOO = "the task's agent was deleted, and the task goes with it"
+
+
+@pytest.fixture
+async def stores(stores: Stores) -> Stores:
+    await open_workspaces(stores, "ws_1", "ws_2")
+    return stores
 
 
 def build_deletion(number: int = 1) -> Job:

@@ -15,7 +15,7 @@ from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.agent import Agent, build_default_agent, change_agent
 
 from .conftest import Stores
-from .values import NOW
+from .values import NOW, open_workspaces
 
 SECOND = timedelta(seconds=1)
 PLACE = {"owner": "ann", "workspace": "ws_1"}
@@ -34,6 +34,12 @@ AGENT = Agent(
     updated_at=NOW,
 )
 DEFAULT = build_default_agent("ann", "ws_1")
+
+
+@pytest.fixture
+async def stores(stores: Stores) -> Stores:
+    await open_workspaces(stores, "ws_1", "ws_2")
+    return stores
 
 
 async def test_an_agent_comes_back_as_it_was_put(stores: Stores) -> None:

@@ -15,7 +15,7 @@ from ferryman.domain.receipts.receipt import Head, ReceiptKind
 from ferryman.ports.archives import ImportedHistory
 
 from .conftest import Stores
-from .values import ENTRY, NOW, OPENING, OWNER, POLICY, receipts, turn
+from .values import ENTRY, NOW, OPENING, OWNER, POLICY, open_workspaces, receipts, turn
 
 ORIGIN = Origin(workspace="ws_there", ids={"id": "exec_there", "task": "task_there", "owner": "bob"}, keys={"1": "ab" * 32})
 IMPORTED = Execution(
@@ -37,7 +37,13 @@ CHAIN = receipts(Head(), ReceiptKind.OPENED, ReceiptKind.CLOSED, execution="exec
 TURN = turn()
 PARTS = ExecutionParts(opening=OPENING, steps=[TURN.step], tickets=list(TURN.tickets), entries=[ENTRY], receipts=CHAIN)
 HISTORY = ImportedHistory(name=IMPORTED.id, execution=replace(IMPORTED, policy=POLICY), parts=PARTS)
-ENDED = {"ended_at": NOW, "retention_days": None}
+ENDED = {"owner": "ann", "workspace": "ws_1", "ended_at": NOW, "retention_days": None}
+
+
+@pytest.fixture
+async def stores(stores: Stores) -> Stores:
+    await open_workspaces(stores, "ws_1")
+    return stores
 
 
 async def test_it_comes_back_as_it_was_put(stores: Stores) -> None:

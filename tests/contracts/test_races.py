@@ -21,6 +21,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import Task, change_task
 from ferryman.domain.tools.declared import TASK_BYTES_MAX, TOOLS_PER_TASK_MAX
+from ferryman.domain.workspaces.names import derive_default_workspace
 
 from .conftest import Stores
 from .test_clusters import PET
@@ -30,6 +31,7 @@ from .values import ENTRY, EXECUTION, LEASE, NOW, OPENING, OWNER, POLICY, TASK, 
 ROUNDS = 3
 ATTEMPTS = 12
 SECOND = timedelta(seconds=1)
+DEFAULT = {"workspace": "", "agent": ""}
 CRON = Schedule(type=ScheduleType.CRON, cron="0 * * * *")
 
 
@@ -89,37 +91,37 @@ async def test_of_those_who_store_the_same_credential_one_does(stores: Stores) -
 
 async def test_tasks_of_an_owner(stores: Stores) -> None:
     for round_ in range(ROUNDS):
-        fields = {"owner": f"owner_{round_}", "workspace": f"ws_{round_}"}
+        fields = {"owner": f"owner_{round_}", **DEFAULT}
         await stores.tasks.create(task(1000 * round_, **fields), most=5)
         outcomes = await at_once(stores.tasks.create(task(1000 * round_ + n, **fields), most=5) for n in range(1, ATTEMPTS))
         assert let_in(outcomes, LimitReachedError) == 4
-        assert len((await stores.tasks.list(f"ws_{round_}")).items) == 5
+        assert len((await stores.tasks.list(derive_default_workspace(f"owner_{round_}"))).items) == 5
 
 
 async def test_the_tasks_of_others_do_not_count(stores: Stores) -> None:
     for number in range(3):
-        await stores.tasks.create(task(number, owner=f"owner_{number}"), most=1, scheduled=1)
+        await stores.tasks.create(task(number, owner=f"owner_{number}", **DEFAULT), most=1, scheduled=1)
     with pytest.raises(LimitReachedError, match="an owner may have at most 1 tasks"):
-        await stores.tasks.create(task(9, owner="owner_1"), most=1)
+        await stores.tasks.create(task(9, owner="owner_1", **DEFAULT), most=1)
 
 
 async def test_scheduled_tasks_of_an_owner_that_are_new(stores: Stores) -> None:
     for round_ in range(ROUNDS):
-        fields = {"owner": f"owner_{round_}", "workspace": f"ws_{round_}", "schedule": CRON}
+        fields = {"owner": f"owner_{round_}", **DEFAULT, "schedule": CRON}
         outcomes = await at_once(stores.tasks.create(task(100 * round_ + n, **fields), scheduled=5) for n in range(ATTEMPTS))
         assert let_in(outcomes, LimitReachedError) == 5
-        assert len((await stores.tasks.list(f"ws_{round_}")).items) == 5
+        assert len((await stores.tasks.list(derive_default_workspace(f"owner_{round_}"))).items) == 5
 
 
 async def test_scheduled_tasks_of_an_owner_that_get_a_schedule(stores: Stores) -> None:
     for round_ in range(ROUNDS):
-        plain = [task(100 * round_ + number, owner=f"owner_{round_}", workspace=f"ws_{round_}") for number in range(ATTEMPTS)]
+        plain = [task(100 * round_ + number, owner=f"owner_{round_}", **DEFAULT) for number in range(ATTEMPTS)]
         for stored in plain:
             await stores.tasks.create(stored)
         armed = [change_task(stored, {"schedule": CRON}, now=NOW) for stored in plain]
         outcomes = await at_once(stores.tasks.update(scheduled, ["schedule"], since=NOW, scheduled=5) for scheduled in armed)
         assert let_in(outcomes, LimitReachedError) == 5
-        listed = await stores.tasks.list(f"ws_{round_}")
+        listed = await stores.tasks.list(derive_default_workspace(f"owner_{round_}"))
         assert sum(stored.schedule is not None for stored in listed) == 5
 
 
@@ -245,7 +247,7 @@ async def test_an_execution_that_is_cancelled_by_several_ends_once(stores: Store
 
 async def test_queued_executions_of_an_owner(stores: Stores) -> None:
     for round_ in range(ROUNDS):
-        of = task(round_, owner=f"owner_{round_}")
+        of = task(round_, owner=f"owner_{round_}", **DEFAULT)
         await stores.tasks.create(of)
         many = [replace(EXECUTION, id=f"exec_{round_}_{n}", task=of.id, owner=of.owner) for n in range(ATTEMPTS)]
         outcomes = await at_once(stores.executions.start(execution, most=5) for execution in many)

@@ -141,7 +141,12 @@ async def test_the_times_that_have_passed_are_told_and_no_others(stores: Stores)
     assert not await stores.schedules.armed()
     later = replace(DUE, id="task_2", next_fire_at=AT + HOUR)
     waits_for_nothing = (replace(TASK, id="task_3"), replace(DUE, id="task_4", next_fire_at=None))
-    for task in (*waits_for_nothing, later, DUE, replace(DUE, id="task_0", owner="bob", next_fire_at=AT - HOUR)):
+    for task in (
+        *waits_for_nothing,
+        later,
+        DUE,
+        replace(DUE, id="task_0", owner="bob", workspace="", agent="", next_fire_at=AT - HOUR),
+    ):
         await stores.tasks.create(task)
     assert list(await stores.schedules.overdue(before=NOW)) == [replace(FIRE, task="task_0", at=AT - HOUR), FIRE]
     assert list(await stores.schedules.overdue(before=AT - HOUR)) == []
@@ -155,7 +160,7 @@ async def test_an_owners_scheduled_tasks_are_counted_whether_they_wait_or_not(st
     await stores.tasks.create(replace(DUE, id="task_4"), scheduled=3)
     with pytest.raises(LimitReachedError, match="an owner may have at most 3 scheduled tasks"):
         await stores.tasks.create(replace(DUE, id="task_5"), scheduled=3)
-    await stores.tasks.create(replace(DUE, id="task_6", owner="bob"), scheduled=1)
+    await stores.tasks.create(replace(DUE, id="task_6", owner="bob", workspace="", agent=""), scheduled=1)
 
 
 async def test_a_timer_is_set_once_and_comes_when_it_is_due(stores: Stores) -> None:

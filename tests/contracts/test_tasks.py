@@ -17,7 +17,7 @@ from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.names import derive_default_workspace
 
 from .conftest import Stores
-from .values import NOW, TASK, build_sealed
+from .values import NOW, TASK, build_sealed, open_workspaces
 
 SECOND = timedelta(seconds=1)
 
@@ -62,6 +62,7 @@ async def test_a_task_that_is_not_there_is_not_changed(stores: Stores) -> None:
 
 async def test_a_workspaces_tasks_are_listed_oldest_first(stores: Stores) -> None:
     young = replace(TASK, id="task_0", created_at=NOW + timedelta(seconds=1))
+    await open_workspaces(stores, "w")
     for task in (young, TASK, replace(TASK, id="task_2", workspace="w", agent="")):
         await stores.tasks.create(task)
     names = [field.name for field in fields(TaskSummary)]

@@ -16,6 +16,7 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import GURU
 from ferryman.domain.receipts.receipt import Fact, Head, Receipt, ReceiptKind, append_receipts
+from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.ports.executions import ExecutionEnding, Executions, TurnCommit
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import CallRequest
@@ -73,7 +74,7 @@ RESULT = ToolCallResult(
 async def put(tasks: Tasks, executions: Executions, execution: Execution) -> None:
     """Store `execution`, and first its task where there is none."""
     if await tasks.get(execution.task) is None:
-        await tasks.create(replace(TASK, id=execution.task, owner=execution.owner))
+        await tasks.create(replace(TASK, id=execution.task, owner=execution.owner, workspace="", agent=""))
     await executions.start(execution, most=1_000)
 
 
@@ -152,6 +153,12 @@ def apply_turn(execution: Execution) -> Execution:
 
 
 DONE = ExecutionEnding(status=Status.COMPLETED, output="done")
+
+
+async def open_workspaces(stores: Stores, *names: str) -> None:
+    """Store workspaces of ann's."""
+    for name in names:
+        await stores.workspaces.create(Workspace(id=name, owner="ann", name="w", created_at=NOW, updated_at=NOW))
 
 
 async def claim_execution(stores: Stores) -> Execution:

@@ -15,6 +15,7 @@ from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.owners.idempotency import Completion, KeyedRequest
 from ferryman.domain.receipts.receipt import Head, ReceiptKind
+from ferryman.domain.workspaces.workspace import build_default_workspace
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.keyed import FirestoreKeyedRequests
@@ -23,6 +24,7 @@ from ferryman.gcp.places import Places
 from ferryman.gcp.retention import EXPIRE_AT, Retention
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.ports.executions import ExecutionEnding
 from ferryman.settings import Settings, read
 from ferryman.stack.inventory import list_documents
@@ -189,8 +191,9 @@ async def test_a_request_that_was_refused_goes_too(deps: RetentionSetup) -> None
 
 
 async def keep(deps: RetentionSetup, days: int) -> None:
-    at = Places(deps.clients.firestore()).locate_workspace(TASK.workspace)
-    await at.set({"owner": "ann", "retention_days": days})
+    default = build_default_workspace("ann")
+    changed = replace(default, retention_days=days, updated_at=NOW)
+    assert await FirestoreWorkspaces(deps.clients).update(changed, ["retention_days"], since=default.updated_at)
 
 
 async def test_a_workspace_that_keeps_less_has_all_of_an_execution_go_earlier(deps: RetentionSetup) -> None:

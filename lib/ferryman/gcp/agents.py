@@ -12,7 +12,8 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.agent import AGENTS_PER_WORKSPACE_MAX, Agent, build_default_agent
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.gcp import documents, keyed
-from ferryman.gcp.store import FirestoreStore, Snapshot, Transaction, filter_by, in_transaction
+from ferryman.gcp.store import FirestoreStore, Snapshot, Transaction, filter_by, in_transaction, read_together
+from ferryman.gcp.workspace_documents import check_workspace
 
 
 def read_agent(snapshot: Snapshot, *, owner: str, workspace: str) -> Agent | None:
@@ -38,12 +39,14 @@ class FirestoreAgents(FirestoreStore):
     @in_transaction
     async def _create(self, transaction: Transaction, agent: Agent, most: int, done: Completion | None) -> None:
         answered = await keyed.read_completion(transaction, self._places, done)
-        reference = self._places.locate_agent(agent.id)
-        stored = (await reference.get(transaction=transaction)).to_dict()
+        reference, workspace_at = self._places.locate_agent(agent.id), self._places.locate_workspace(agent.workspace)
+        snapshots = await read_together(self._client, [reference, workspace_at], transaction)
+        stored = snapshots[reference.path].to_dict()
         if stored is not None:
             if (stored.get("owner"), stored.get("created_at")) == (agent.owner, agent.created_at):
                 return  # an earlier attempt was committed, and its answer lost
             raise ValueError("the agent exists already")
+        check_workspace(snapshots[workspace_at.path], owner=agent.owner)
         there = await documents.read_all(Agent, self._query(agent.owner, agent.workspace), transaction)
         check_limit(len(_complete(there, agent.owner, agent.workspace)), most, of="agents", owner="a workspace")
         transaction.create(reference, documents.write(agent))
@@ -61,6 +64,8 @@ class FirestoreAgents(FirestoreStore):
         if snapshot.exists:
             transaction.update(reference, documents.write_fields(agent, *fields, "updated_at"))
         else:
+            workspace = await self._places.locate_workspace(agent.workspace).get(transaction=transaction)
+            check_workspace(workspace, owner=agent.owner)
             unchanged = documents.write(build_default_agent(agent.owner, agent.workspace))
             transaction.create(reference, {**unchanged, **documents.write_fields(agent, *fields, "updated_at")})
         return True

@@ -13,13 +13,16 @@ from typing import Any
 
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.receipts.receipt import Receipt, canonicalize
 from ferryman.gcp import documents, turns
 from ferryman.gcp.execution_documents import IMPORTING, write_execution
+from ferryman.gcp.faults import is_transient
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
+from ferryman.gcp.workspace_documents import check_workspace
 from ferryman.ports.archives import ImportedHistory
 
 WRITES_MAX = 100
@@ -28,6 +31,9 @@ WRITES_MAX = 100
 COMMIT_BYTES = 4_000_000
 RECEIPTS_BYTES = 400_000
 """Of the receipts in one document."""
+
+Place = tuple[str, str]
+"""An owner, and a workspace of theirs."""
 
 Written = tuple[Reference, dict[str, Any]]
 
@@ -46,21 +52,31 @@ class FirestoreArchives(FirestoreStore):
         super().__init__(clients)
         self._retention = retention or Retention()
 
-    async def add_history(self, history: Sequence[ImportedHistory], *, ended_at: datetime, retention_days: int | None) -> None:
+    async def add_history(
+        self,
+        history: Sequence[ImportedHistory],
+        *,
+        owner: str,
+        workspace: str,
+        ended_at: datetime,
+        retention_days: int | None,
+    ) -> None:
         from google.api_core.exceptions import InvalidArgument
 
+        place = (owner, workspace)
         expiry = self._retention.expire(retention_days, ended_at)
         new = [piece.execution for piece in history if piece.execution is not None]
         try:
-            await self._commit(self._announce(execution) for execution in new)
-            await self._commit(written for piece in history for written in self._list_written(piece, expiry))
+            await self._commit(place, (self._announce(execution) for execution in new))
+            await self._commit(place, (written for piece in history for written in self._list_written(piece, expiry)))
             for piece in history:
                 if piece.policy is not None:
-                    at = self._places.locate_execution(piece.name)
-                    await at.update({"policy": documents.write(piece.policy)})
+                    await self._add_policy(place, piece.name, piece.policy)
                 if piece.parts.entries:
-                    await self._add_entries(piece, expiry)
-        except InvalidArgument:
+                    await self._add_entries(place, piece, expiry)
+        except InvalidArgument as error:
+            if is_transient(error):
+                raise
             raise build_input_error("lines", "a part of an execution is larger than what can be stored") from None
 
     def _announce(self, execution: Execution) -> Written:
@@ -84,23 +100,42 @@ class FirestoreArchives(FirestoreStore):
             yield places.locate_receipts(name, receipts[0].number), {**documents.write(stored), **expiry}
 
     @in_transaction
-    async def _add_entries(self, transaction: Transaction, piece: ImportedHistory, expiry: dict[str, Any]) -> None:
+    async def _add_policy(self, transaction: Transaction, place: Place, name: str, policy: ExecutionPolicy) -> None:
+        await self._check(transaction, place)
+        transaction.update(self._places.locate_execution(name), {"policy": documents.write(policy)})
+
+    @in_transaction
+    async def _add_entries(
+        self, transaction: Transaction, place: Place, piece: ImportedHistory, expiry: dict[str, Any]
+    ) -> None:
+        await self._check(transaction, place)
         reference = self._places.locate_imported_entries(piece.name)
         before = documents.read_or_none(StoredEntries, await reference.get(transaction=transaction)) or StoredEntries()
         known = {entry.id: entry for entry in (*before.entries, *piece.parts.entries)}
         transaction.set(reference, {**documents.write(StoredEntries(entries=tuple(known.values()))), **expiry})
 
-    async def _commit(self, written: Iterable[Written]) -> None:
+    async def _commit(self, place: Place, written: Iterable[Written]) -> None:
         """Write documents in several commits; whatever dies in between, they are written again with the same file."""
-        batch, writes, size = self._client.batch(), 0, 0
+        batch, size = list[Written](), 0
         for reference, document in written:
-            batch.set(reference, document)
-            writes, size = writes + 1, size + len(repr(document))
-            if writes == WRITES_MAX or size >= COMMIT_BYTES:
-                await batch.commit()
-                batch, writes, size = self._client.batch(), 0, 0
-        if writes:
-            await batch.commit()
+            batch.append((reference, document))
+            size += len(repr(document))
+            if len(batch) == WRITES_MAX or size >= COMMIT_BYTES:
+                await self._write(place, batch)
+                batch, size = [], 0
+        if batch:
+            await self._write(place, batch)
+
+    @in_transaction
+    async def _write(self, transaction: Transaction, place: Place, written: Sequence[Written]) -> None:
+        await self._check(transaction, place)
+        for reference, document in written:
+            transaction.set(reference, document)
+
+    async def _check(self, transaction: Transaction, place: Place) -> None:
+        """Raise `WorkspaceGoneError`: what is stored once a deletion has looked for it would outlive its receipt."""
+        owner, workspace = place
+        check_workspace(await self._places.locate_workspace(workspace).get(transaction=transaction), owner=owner)
 
     async def list_entries(self, execution: str) -> Sequence[LedgerEntry]:
         stored = documents.read_or_none(StoredEntries, await self._places.locate_imported_entries(execution).get())

@@ -9,7 +9,7 @@ from ferryman.domain.workspaces.member import Membership
 from ferryman.gcp import documents
 from ferryman.gcp.agents import read_agent
 from ferryman.gcp.store import FirestoreStore, Snapshot, read_together
-from ferryman.gcp.workspaces import read_workspace
+from ferryman.gcp.workspace_documents import read_workspace
 from ferryman.ports.contexts import ContextDocuments
 
 

@@ -27,7 +27,7 @@ from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.gcp import documents, keyed
 from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
-from ferryman.gcp.workspaces import read_workspace
+from ferryman.gcp.workspace_documents import read_workspace
 
 
 class FirestoreMembers(FirestoreStore):

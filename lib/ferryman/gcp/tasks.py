@@ -26,6 +26,7 @@ from ferryman.gcp.pages import read_page
 from ferryman.gcp.places import FORMER, Places
 from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, in_transaction, read_together
+from ferryman.gcp.workspace_documents import check_workspace
 
 VERSIONS = "credential_versions"
 """The field of a task's document that holds the version which each credential must have, by name."""
@@ -54,12 +55,14 @@ class FirestoreTasks(FirestoreStore):
     @in_transaction
     async def _create(self, transaction: Transaction, task: Task, most: int, scheduled: int, done: Completion | None) -> None:
         answered = await keyed.read_completion(transaction, self._places, done)
-        reference = self._places.locate_task(task.id)
-        stored = (await reference.get(transaction=transaction)).to_dict()
+        reference, workspace_at = self._places.locate_task(task.id), self._places.locate_workspace(task.workspace)
+        snapshots = await read_together(self._client, [reference, workspace_at], transaction)
+        stored = snapshots[reference.path].to_dict()
         if stored is not None:
             if (stored.get("owner"), stored.get("created_at")) == (task.owner, task.created_at):
                 return  # an earlier attempt was committed, and its answer lost
             raise ValueError("the task exists already")
+        check_workspace(snapshots[workspace_at.path], owner=task.owner)
         if not await self._has_agent(transaction, task):
             raise AgentGoneError
         check_limit(await _count(self._query_owned(task.owner), transaction), most, of="tasks")

@@ -11,7 +11,6 @@ from ferryman.domain.credits.alert_message import SECRET_NAME
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.stale import StaleError
-from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import (
     BEGINNING,
     WORKSPACES_PER_OWNER_MAX,
@@ -21,15 +20,8 @@ from ferryman.domain.workspaces.workspace import (
     order_workspaces,
 )
 from ferryman.gcp import documents, keyed
-from ferryman.gcp.store import FirestoreStore, Snapshot, Transaction, filter_by, in_transaction
-
-
-def read_workspace(snapshot: Snapshot, *, owner: str) -> Workspace | None:
-    """Return the workspace in `snapshot`, or the default one of `owner`; None for one that is not there, or not the owner's."""
-    stored = documents.read_or_none(Workspace, snapshot)
-    if stored is None and snapshot.id == derive_default_workspace(owner):
-        return build_default_workspace(owner)
-    return stored if stored is not None and stored.owner == owner else None
+from ferryman.gcp.store import FirestoreStore, Transaction, filter_by, in_transaction
+from ferryman.gcp.workspace_documents import read_workspace
 
 
 class FirestoreWorkspaces(FirestoreStore):

@@ -14,6 +14,7 @@ from ferryman.domain.workspaces.agent import AGENTS_PER_WORKSPACE_MAX, Agent, bu
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.workspaces import check_workspace
 
 
 class MemoryAgents(MemoryStore):
@@ -38,6 +39,7 @@ class MemoryAgents(MemoryStore):
             if (stored.owner, stored.created_at) == (agent.owner, agent.created_at):
                 return
             raise ValueError("the agent exists already")
+        check_workspace(self._memory, agent.workspace, owner=agent.owner)
         check_limit(len(await self.list(agent.owner, agent.workspace)), most, of="agents", owner="a workspace")
         self._memory.agents[agent.id] = agent
         keyed.store_completion(self._memory, done)
@@ -48,6 +50,8 @@ class MemoryAgents(MemoryStore):
             return False
         if stored.updated_at != since:
             raise StaleError("changed by somebody else")
+        if agent.id not in self._memory.agents:
+            check_workspace(self._memory, agent.workspace, owner=agent.owner)
         change: dict[str, Any] = {name: getattr(agent, name) for name in (*fields, "updated_at")}
         self._memory.agents[agent.id] = replace(stored, **change)
         return True

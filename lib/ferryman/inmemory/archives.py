@@ -8,6 +8,7 @@ from datetime import datetime
 
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.workspaces import check_workspace
 from ferryman.ports.archives import ImportedHistory
 
 
@@ -18,10 +19,13 @@ class MemoryArchives(MemoryStore):
         self,
         history: Sequence[ImportedHistory],
         *,
+        owner: str,
+        workspace: str,
         ended_at: datetime,  # noqa: ARG002 - as above
         retention_days: int | None,  # noqa: ARG002 - as above
     ) -> None:
         memory = self._memory
+        check_workspace(memory, workspace, owner=owner)
         for piece in history:
             name, parts = piece.name, piece.parts
             if piece.execution is not None:

@@ -137,7 +137,8 @@ def _list_execution(memory: Memory, name: str) -> Iterator[Belonging]:
         yield "calls", _remove(memory.tickets[name], seq)
 
     def remove() -> None:
-        for stored in (memory.receipts, memory.steps, memory.tickets, memory.executions):
+        parts: tuple[dict[str, Any], ...] = (memory.receipts, memory.steps, memory.tickets, memory.imported_entries)
+        for stored in (*parts, memory.executions):
             stored.pop(name, None)
 
     yield "executions", remove

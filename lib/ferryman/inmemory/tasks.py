@@ -21,6 +21,7 @@ from ferryman.inmemory import keyed
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.pages import cut_page, locate
+from ferryman.inmemory.workspaces import check_workspace
 
 
 class MemoryTasks(MemoryStore):
@@ -43,6 +44,7 @@ class MemoryTasks(MemoryStore):
             if (stored.owner, stored.created_at) == (task.owner, task.created_at):
                 return
             raise ValueError("the task exists already")
+        check_workspace(self._memory, task.workspace, owner=task.owner)
         if not await self._has_agent(task):
             raise AgentGoneError
         check_limit(len(self._owned(task.owner)), most, of="tasks")

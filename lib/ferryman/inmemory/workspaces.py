@@ -16,12 +16,22 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import (
     WORKSPACES_PER_OWNER_MAX,
     Workspace,
+    WorkspaceGoneError,
     WorkspaceState,
     build_default_workspace,
     order_workspaces,
 )
 from ferryman.inmemory import keyed
-from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.memory import Memory, MemoryStore
+
+
+def check_workspace(memory: Memory, workspace: str, *, owner: str) -> None:
+    """Raise `WorkspaceGoneError` where nothing may be stored in the workspace."""
+    stored = memory.workspaces.get(workspace)
+    if stored is None and workspace == derive_default_workspace(owner):
+        return
+    if stored is None or stored.owner != owner or stored.state is WorkspaceState.DELETING:
+        raise WorkspaceGoneError
 
 
 class MemoryWorkspaces(MemoryStore):

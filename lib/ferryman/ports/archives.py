@@ -29,13 +29,20 @@ class ImportedHistory:
 class Archives(Protocol):
     """Imported history.
 
-    `add_history` stores parts of executions, each in the place of the same part: it starts nothing, moves nobody's credits and
-    counts in no limit. They expire as if they had ended at `ended_at`, kept for `retention_days` by their workspace. It raises
-    `InvalidInputError` for what is too large to be stored. `list_entries` returns the movements of credits that an
-    imported execution had where it ran: they are no entries of the ledger here, and no statement counts them.
+    `add_history` stores parts of executions of a workspace, each in the place of the same part: it starts nothing, moves
+    nobody's credits and counts in no limit. They expire as if they had ended at `ended_at`, kept for `retention_days` by their
+    workspace. It raises `InvalidInputError` for what is too large to be stored, and `WorkspaceGoneError` where the workspace is
+    not there or is being deleted, which the transaction of every commit asks. `list_entries` returns the movements of credits
+    that an imported execution had where it ran: they are no entries of the ledger here, and no statement counts them.
     """
 
     async def add_history(
-        self, history: Sequence[ImportedHistory], *, ended_at: datetime, retention_days: int | None
+        self,
+        history: Sequence[ImportedHistory],
+        *,
+        owner: str,
+        workspace: str,
+        ended_at: datetime,
+        retention_days: int | None,
     ) -> None: ...
     async def list_entries(self, execution: str) -> Sequence[LedgerEntry]: ...

@@ -22,7 +22,8 @@ class Tasks(Protocol):
     In that transaction they read the agent that the task would have, and raise `AgentGoneError`, with nothing written, where it
     is not there: a task is stored before its agent is deleted, or not at all. `update` takes no task from an agent that was
     deleted (`StaleError`): it goes with it.
-    `create` stores `done` in that transaction too, and raises `AnsweredError` where the request was answered.
+    `create` raises `WorkspaceGoneError` where the workspace is not there or is being deleted, asked in that transaction too.
+    It stores `done` in that transaction too, and raises `AnsweredError` where the request was answered.
     `list` returns at most `most` of the workspace's tasks that pass `which`, the oldest first, from behind `after`.
     """
 

@@ -21,6 +21,10 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 """When what exists without a document counts as created and changed."""
 
 
+class WorkspaceGoneError(Exception):
+    """The workspace of what was to be stored is not there, or is being deleted. Nothing was stored."""
+
+
 class WorkspaceState(StrEnum):
     """What can be done with a workspace."""
 

@@ -18,6 +18,7 @@ from ferryman.domain.owners.idempotency import InProgressError
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.stale import StaleError
+from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.problems import create_problem, get_title
 
@@ -102,6 +103,7 @@ _RESPONSES: dict[type[Exception], Callable[[Request, Any], Response]] = {
     RequestValidationError: _respond_unreadable,
     InvalidInputError: lambda _, error: respond_invalid(error.problems),
     StaleError: lambda _, error: create_problem(409, f"{error}; try again"),
+    WorkspaceGoneError: lambda _, __: create_problem(404, "there is no such workspace"),
     LimitReachedError: lambda _, error: create_problem(409, str(error)),
     InProgressError: _respond_in_progress,
     UnavailableError: _respond_unavailable,

@@ -27,7 +27,7 @@ from ferryman.serving.api.shapes.job import JobResponse
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/workspaces", tags=["workspaces"])
 
 
-async def _workspace(workspace_id: str, deps: Dependencies, caller: CurrentCaller) -> Workspace:
+async def find_workspace(workspace_id: str, deps: Dependencies, caller: CurrentCaller) -> Workspace:
     """Return the workspace of the path. A key for one workspace tells of no other."""
     stored = None
     if is_id(workspace_id) and (caller.key.is_own or workspace_id == caller.workspace):
@@ -37,7 +37,7 @@ async def _workspace(workspace_id: str, deps: Dependencies, caller: CurrentCalle
     return stored
 
 
-OwnedWorkspace = Annotated[Workspace, Depends(_workspace)]
+OwnedWorkspace = Annotated[Workspace, Depends(find_workspace)]
 
 
 @router.post("", status_code=201, summary="Create a workspace")

@@ -17,7 +17,7 @@ from ferryman.serving.api.large_body import take_large_body
 from ferryman.serving.api.limits import FILES, take_token
 from ferryman.serving.api.shapes import imports as shapes
 from ferryman.serving.api.shapes.imports import ArchiveImportResponse
-from ferryman.serving.api.workspaces import OwnedWorkspace
+from ferryman.serving.api.workspaces import OwnedWorkspace, find_workspace
 from ferryman.serving.importing.pieces import read_piece
 from ferryman.serving.importing.storing import WorkspaceImport, check_spanning, split_clusters
 
@@ -69,11 +69,13 @@ async def get_import(workspace: OwnedWorkspace, _: Reader) -> ArchiveImportRespo
 async def put_import_file(
     request: Request, workspace: OwnedWorkspace, deps: Dependencies, caller: Principal, number: Number
 ) -> ArchiveImportResponse:
-    run = _find_run(workspace)
+    _find_run(workspace)
     take_token(deps.file_rates, caller.owner.id, FILES, now=deps.clock.now(), what="files of archives")
     # the body may be large: it is read once the owner is known and has a turn
     async with take_large_body(request, deps, caller, is_own=True) as body:
-        stored = await WorkspaceImport(deps, caller, workspace, run).store(number, body)
+        # which took its time: the workspace may have been deleted meanwhile, or another file stored
+        workspace = await find_workspace(workspace.id, deps, caller)
+        stored = await WorkspaceImport(deps, caller, workspace, _find_run(workspace)).store(number, body)
     assert stored.workspace.imported is not None, "it was imported"
     answer = _to_response(stored.workspace, stored.workspace.imported)
     return answer.model_copy(update={"credentials": stored.credentials})

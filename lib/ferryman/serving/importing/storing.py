@@ -23,7 +23,7 @@ from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces import rules
 from ferryman.domain.workspaces.agent import change_agent
 from ferryman.domain.workspaces.imports import PAUSED, ArchiveImport, derive_agent, derive_id
-from ferryman.domain.workspaces.workspace import CREDIT_LIMITS, Workspace, WorkspaceState
+from ferryman.domain.workspaces.workspace import CREDIT_LIMITS, Workspace, WorkspaceGoneError, WorkspaceState
 from ferryman.offload import PackedSequence
 from ferryman.serving.api.access import get_plan
 from ferryman.serving.api.agent_checks import check_agent
@@ -59,7 +59,8 @@ class StoredFile:
 class WorkspaceImport:
     """One import. `store` stores the file `number`, which `body` has as a request.
 
-    It raises `InvalidInputError` with file, line and field, `StaleError` where another file is the next, `LimitReachedError`.
+    It raises `InvalidInputError` with file, line and field, `StaleError` where another file is the next, `LimitReachedError`,
+    and `WorkspaceGoneError` where the workspace is deleted meanwhile: nothing is stored in it any more.
     """
 
     def __init__(self, deps: ApiDependencies, caller: Caller, workspace: Workspace, run: ArchiveImport) -> None:
@@ -97,7 +98,7 @@ class WorkspaceImport:
         changes |= {"imported": after, "state": WorkspaceState.ACTIVE if after.is_whole else WorkspaceState.IMPORTING}
         changed = rules.change_workspace(self._workspace, changes, now=self._deps.clock.now())
         if not await self._deps.workspaces.update(changed, tuple(changes), since=self._workspace.updated_at):
-            raise build_input_error("workspace", "was deleted")
+            raise WorkspaceGoneError
         return StoredFile(workspace=changed, credentials=self._list_credentials(piece))
 
     async def _check_settings(self, piece: Piece) -> dict[str, Any]:
@@ -164,7 +165,8 @@ class WorkspaceImport:
     async def _store_history(self, piece: Piece) -> None:
         await self._check_new(piece)
         began, days = self._target.began_at, self._target.retention_days
-        await self._deps.archives.add_history(piece.history.pieces, ended_at=began, retention_days=days)
+        place = {"owner": self._workspace.owner, "workspace": self._workspace.id}
+        await self._deps.archives.add_history(piece.history.pieces, **place, ended_at=began, retention_days=days)
         for name in piece.history.spanning:
             record, receipts, keys = await self._read_record(name)
             await run_document_worker(self._workspace.owner, "content", check_spanning, piece.file.name, record, receipts, keys)
