@@ -17,7 +17,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.receipts.receipt import Receipt, canonicalize
 from ferryman.gcp import documents, turns
-from ferryman.gcp.execution_documents import IMPORTING, write_execution
+from ferryman.gcp.execution_documents import ADMITTED, IMPORTING, SUMMARY_FIELDS, read_summary, write_execution
 from ferryman.gcp.faults import is_transient
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.retention import Retention
@@ -67,7 +67,8 @@ class FirestoreArchives(FirestoreStore):
         expiry = self._retention.expire(retention_days, ended_at)
         new = [piece.execution for piece in history if piece.execution is not None]
         try:
-            await self._commit(place, (self._announce(execution) for execution in new))
+            for begin in range(0, len(new), WRITES_MAX):
+                await self._announce(place, new[begin : begin + WRITES_MAX])
             await self._commit(place, (written for piece in history for written in self._list_written(piece, expiry)))
             for piece in history:
                 if piece.policy is not None:
@@ -79,10 +80,20 @@ class FirestoreArchives(FirestoreStore):
                 raise
             raise build_input_error("lines", "a part of an execution is larger than what can be stored") from None
 
-    def _announce(self, execution: Execution) -> Written:
-        """Return the first write of an execution: by its workspace and its status a deletion finds it."""
-        place = {"owner": execution.owner, "workspace": execution.workspace, "status": execution.status.value}
-        return self._places.locate_execution(execution.id), {**place, IMPORTING: True}
+    @in_transaction
+    async def _announce(self, transaction: Transaction, place: Place, new: Sequence[Execution]) -> None:
+        """Make the first write of executions, by which a deletion finds them as it does requests that were refused.
+
+        What an earlier attempt has made an execution stays one: it may have steps and calls already.
+        """
+        await self._check(transaction, place)
+        announced = {self._places.locate_execution(execution.id): execution for execution in new}
+        stored = self._client.get_all([*announced], SUMMARY_FIELDS, transaction=transaction)
+        known = {snapshot.reference.path async for snapshot in stored if read_summary(snapshot) is not None}
+        for reference, execution in announced.items():
+            if reference.path not in known:
+                about = {name: getattr(execution, name) for name in ("owner", "workspace", "agent", "created_at")}
+                transaction.set(reference, {**about, "status": execution.status.value, ADMITTED: False, IMPORTING: True})
 
     def _list_written(self, piece: ImportedHistory, expiry: dict[str, Any]) -> Iterator[Written]:
         """Yield what a piece is stored as, but its entries and a policy that came later."""

@@ -18,7 +18,7 @@ from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, REFUSED, TASKS, Work
 from ferryman.domain.jobs.scope import concerns, list_subject_parts, name_balance_part, name_scope
 from ferryman.gcp import documents, occupancy
 from ferryman.gcp.belongings import count_as, list_below
-from ferryman.gcp.execution_documents import IS_EXECUTION, IS_REFUSED, read_execution
+from ferryman.gcp.execution_documents import IMPORTING, IS_EXECUTION, IS_REFUSED, read_execution
 from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, in_transaction, read_together
 from ferryman.ports.jobs import JobProgress
 
@@ -81,12 +81,13 @@ class FirestoreJobWork(FirestoreStore):
     ) -> JobProgress:
         current, batch = await self._check(transaction, job, now, lease), _Batch(most)
         at_once = min(most, AT_ONCE if part.below else most)
-        query = self._query(job, part).select(["status", "person"]).limit(at_once)
+        query = self._query(job, part).select(["status", "person", IMPORTING]).limit(at_once)
         parents = [snapshot async for snapshot in query.stream(transaction=transaction)]
         for snapshot in parents:
             is_ended = part is not EXECUTIONS or (snapshot.to_dict() or {}).get("status") in ENDED
             if batch.room > 0 and is_ended and await self._collect_below(transaction, snapshot, part, batch):
-                batch.add(snapshot.reference, part.name)
+                # an execution that an import had only announced is neither one nor a refused request
+                batch.add(snapshot.reference, "" if IMPORTING in (snapshot.to_dict() or {}) else part.name)
                 name = snapshot.get("person") if part is MEMBERS else snapshot.id
                 batch.balance_parts |= {name_balance_part(job, part, name) or ""} - {""}
         await self._forget_parts(transaction, job, batch.balance_parts)

@@ -232,7 +232,7 @@ async def agents_listed(clients: GoogleClients) -> None:
 
 async def agent_created(clients: GoogleClients) -> None:
     await FirestoreAgents(clients).create(
-        Agent(id="agent_1", owner="ann", workspace="w", name="a", created_at=NOW, updated_at=NOW)
+        Agent(id="agent_1", owner="ann", workspace=derive_default_workspace("ann"), name="a", created_at=NOW, updated_at=NOW)
     )
 
 
