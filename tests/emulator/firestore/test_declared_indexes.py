@@ -18,12 +18,14 @@ from ferryman.domain.page import Position
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import TaskFilter
+from ferryman.domain.workspaces.adoption import Adoption, AdoptionStage
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Membership, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.gcp import documents
+from ferryman.gcp.adoption import FirestoreAdoption
 from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.api_keys import FirestoreApiKeys
@@ -261,6 +263,21 @@ async def job_at_work(clients: GoogleClients) -> None:
             await work.delete(claimed, part, most=9, now=NOW, lease=lease)
 
 
+async def agent_deletion_begun(clients: GoogleClients) -> None:
+    place = {"owner": "ann", "workspace": "w", "created_at": NOW}
+    await FirestoreAgents(clients).create(Agent(id="agent_gone", name="a", updated_at=NOW, **place))
+    job = Job(id="job_agent", kind=JobKind.DELETE_AGENT, subject="agent_gone", **place)
+    await FirestoreJobs(clients).start(job, spares_tasks=True)
+
+
+async def older_documents_adopted(clients: GoogleClients) -> None:
+    marker = Places(clients.firestore()).locate_adoption()
+    for stage in [stage for stage in AdoptionStage if stage is not AdoptionStage.DONE]:
+        for after in ("", "zzz"):
+            await marker.set(documents.write(Adoption(stage=stage, after=after, begun_at=NOW)))
+            await FirestoreAdoption(clients).advance(page=1, now=NOW)
+
+
 async def member_gone_with_workspace(clients: GoogleClients) -> None:
     membership = Membership(owner="ann", workspace="ws_gone", person="p", role=Role.VIEWER, created_at=NOW)
     await Places(clients.firestore()).locate_membership("ws_gone", "p").set(documents.write(membership))
@@ -301,6 +318,8 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreWorkspaces.list": (workspaces_listed,),
     "FirestoreWorkspaces._create": (workspace_created,),
     "FirestoreJobs.list": (jobs_listed,),
+    "FirestoreJobs._has_tasks": (agent_deletion_begun,),
+    "FirestoreAdoption._read_page": (older_documents_adopted,),
     "FirestoreJobWork.disable_tasks": (job_at_work,),
     "FirestoreJobWork.delete": (job_at_work,),
     "FirestoreJobWork._collect_below": (job_at_work, member_gone_with_workspace),
