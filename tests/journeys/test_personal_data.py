@@ -60,7 +60,9 @@ class Home:
 
     async def furnish(self) -> None:
         """Put every value where it belongs."""
-        alert_url = f"https://hooks.slack.com/{PERSONAL['alert']}"
+        paths = [f"/{PERSONAL[name]}" for name in ("alert", "webhook")]
+        await self.admin.serve_routes("hooks.slack.com", [{"method": "POST", "path": path, "json": {}} for path in paths])
+        alert_url = f"https://hooks.slack.com{paths[0]}"
         stored = await self.owner.create_workspace({"name": PERSONAL["workspace"], "alert_url": alert_url})
         self.workspace = stored["workspace_id"]
         async with AsyncClient(self.stack["url"], self.key, workspace=self.workspace) as client:

@@ -264,7 +264,7 @@ async def job_at_work(clients: GoogleClients) -> None:
 
 
 async def agent_deletion_begun(clients: GoogleClients) -> None:
-    place = {"owner": "ann", "workspace": "w", "created_at": NOW}
+    place = {"owner": "ann", "workspace": derive_default_workspace("ann"), "created_at": NOW}
     await FirestoreAgents(clients).create(Agent(id="agent_gone", name="a", updated_at=NOW, **place))
     job = Job(id="job_agent", kind=JobKind.DELETE_AGENT, subject="agent_gone", **place)
     await FirestoreJobs(clients).start(job, spares_tasks=True)
