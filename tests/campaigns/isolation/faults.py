@@ -42,7 +42,7 @@ _FAULTS = (
     ("tasks and executions of all workspaces are seen", f"{API}.rights:Caller.sees", "== (self.owner.id, self.workspace)", "== (self.owner.id, item.workspace)", WORKSPACE, "an id in the path"),
     ("tasks and executions of all owners are seen", f"{API}.rights:Caller.sees", "== (self.owner.id, self.workspace)", "== (item.owner, item.workspace)", OWNER, "an id in the path"),
     ("the header names a workspace of any owner", f"{DOMAIN}.workspaces.access:KeyAccess.finds_workspace", "self.workspace.owner == key.owner", "True", OWNER, "an id in the header"),
-    ("a person's key shows any workspace", f"{API}.workspaces:_workspace", "caller.key.is_own or workspace_id == caller.workspace", "True", PERSON, "an id in the path"),
+    ("a person's key shows any workspace", f"{API}.workspaces:find_workspace", "caller.key.is_own or workspace_id == caller.workspace", "True", PERSON, "an id in the path"),
     ("agents of all workspaces are found", f"{MEMORY}.agents:MemoryAgents.get", "(stored.owner, stored.workspace) == (owner, workspace)", "stored.owner == owner", WORKSPACE, "an id in the path"),
     ("API keys of all workspaces are revoked", f"{MEMORY}.people:MemoryApiKeys.revoke", "== (key, owner, workspace)", "== (key, owner, known.workspace)", PERSON, "an id in the path"),
     ("invitations of all workspaces are withdrawn", f"{MEMORY}.people:MemoryInvitations.withdraw", "== (invitation, owner, workspace)", "== (invitation, owner, known.workspace)", PERSON, "an id in the path"),
