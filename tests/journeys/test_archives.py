@@ -78,7 +78,7 @@ def hand_over(came: Story, giver: Terminal) -> None:
 
 
 async def interrupt(came: Story, variables: Mapping[str, str]) -> None:
-    """Import the first files and no more, as a command does that is ended there."""
+    """Import the first files alone, as a command does that is ended there."""
     with came["archive"].open("rb") as archive:
         begins = read_archive(archive).to_import()
     with came["archive"].open("rb") as archive:
@@ -246,9 +246,9 @@ def test_an_id_of_where_it_came_from_finds_what_an_id_of_nobody_finds(story: Sto
 
 
 def test_no_definition_names_an_id_of_where_it_came_from(story: Story) -> None:
-    gone = {story["workspace"], story["agent"]["agent_id"], *(task["task_id"] for task in story["tasks"].values())}
+    left_behind = {story["workspace"], story["agent"]["agent_id"], *(task["task_id"] for task in story["tasks"].values())}
     for kind in ("agents here", "tasks here", "tools here"):
-        assert {*iterate_ids(story[kind])} & gone == set(), kind
+        assert {*iterate_ids(story[kind])} & left_behind == set(), kind
 
 
 def test_who_exported_has_what_was_there_before(story: Story) -> None:
