@@ -19,11 +19,11 @@ VALUE, OTHER = VALUES["prefixed"], VALUES["github"]
 KEYS = {"NEWS_KEY": credential(VALUE), "OTHER": credential(OTHER, "OTHER", hosts=("a.wild.test",))}
 URL = "https://api.news.test/v1/items?page=1"
 LINE = {
-    **{"call": "c1", "tool": "api_call", "url": URL, "method": "POST", "credential": "NEWS_KEY"},
+    **{"call": "c1", "tool": "api_call", "url": "https://api.news.test/v1/items", "method": "POST", "credential": "NEWS_KEY"},
     **{"status": None, "size_bytes": None, "latency_ms": 1.235, "blocked": False},
     **{"reason": None, "leaked": None, "fault": None},
 }
-"""A call of which nothing came back."""
+"""A call of which nothing came back. Its URL is logged without the query, in which people put keys."""
 
 
 @pytest.fixture

@@ -199,11 +199,11 @@ class EgressGate:
         return prepared, url
 
     def _log(self, exchange: ExchangeState, result: ToolCallResult, reason: Refusal | None = None) -> ToolCallResult:
-        """Return `result` with its latency, as the log has it."""
+        """Return `result` with its latency, as the log has it; a query, which may hold anything, is not logged."""
         result = replace(result, latency_ms=round((self.clock() - exchange.started_s) * 1000, 3))
         fields = {
             "tool": result.tool,
-            "url": result.url,
+            "url": None if result.url is None else result.url.partition("?")[0],
             "method": result.method,
             "credential": result.credential_used,
             "status": result.response_status,

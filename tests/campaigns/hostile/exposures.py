@@ -11,9 +11,9 @@ from urllib.parse import unquote
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from tests.campaigns.hostile.evidence import Evidence
+from tests.campaigns.hostile.evidence import KEPT, Evidence
 from tests.campaigns.hostile.perform import ScenarioRun
-from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, KEYS, OWN_HEADER, PARAM, PUBLIC
+from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, KEYS, OWN_HEADER, PARAM, PUBLIC
 from tests.campaigns.hostile.spelling import WAYS, fill
 from tests.campaigns.hostile.upstream import ReceivedRequest
 
@@ -24,6 +24,8 @@ PARTIAL = (
     *("parts", "bz2", "xz", "broken64"),
 )
 """Spellings of a part of the key, or of it among other things: what a scenario writes with them is looked for by itself."""
+
+OF_ALERTS = {"canary": "the key in an alert's address", "alert_secret": "the secret of alerts"}
 
 OWN_HOST = {"key": BEARER, "bkey": BEARER, "hkey": HEADER, "pkey": PARAM, "skey": PUBLIC}
 
@@ -50,6 +52,10 @@ def find_exposures(
                 whose |= dict.fromkeys(build_patterns(entry.words[word]), (credited[entry.token], name))
         for word, name in FRESH.items():
             whose |= dict.fromkeys(build_patterns(entry.words[word]), (credited[entry.token], name))
+        for word in ("canary", "alert_secret"):
+            if word in entry.words:
+                value = entry.words[word].removeprefix("whsec_")
+                whose |= dict.fromkeys(build_patterns(value), (credited[entry.token], OF_ALERTS[word]))
         whose |= {
             bare: (credited[entry.token], "loot")
             for text in entry.loot
@@ -71,6 +77,8 @@ def find_exposures(
     for place, view in sights:
         for index, _, _ in automaton.find_matches_as_indexes(reduce_to_letters(view), overlapping=True):
             scenario, name = whose[patterns[index]]
+            if name == OF_ALERTS["canary"] and b"alert_url" in view and place == KEPT:
+                continue  # the workspace itself, whose owner set it
             if (scenario, name, place) not in reported:
                 reported.add((scenario, name, place))
                 yield scenario, f"{name} is in {place}"
@@ -92,6 +100,8 @@ def _without_own(seen: ReceivedRequest, run: ScenarioRun | None) -> bytes:
         if run.scenario.keys and seen.host == OWN_HOST[run.scenario.keys[0]]:
             for place in run.scenario.places:
                 raw = raw.replace(fill(place, run.words).encode(), b"", 1)
+    if run is not None and seen.host == HOOK:
+        raw = raw.replace(run.words["canary"].encode(), b"", 1)
     if run is not None and seen.host == PARAM and not seen.stranger:
         raw = re.sub(rb"([?&])apikey=" + run.words["pkey"].encode() + rb"(?=[& ])", rb"\1", raw, count=1)
     return seen.host.encode() + b"\n" + raw

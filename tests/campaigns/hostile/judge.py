@@ -57,6 +57,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *_judge_spending(run, prompts),
             *_judge_storage(run),
             *_judge_acts(run),
+            *_judge_after(run),
             *_judge_greed(run),
             *find_claims(run),
         ]
@@ -90,6 +91,8 @@ def _judge_storage(run: ScenarioRun) -> Iterable[str]:
     for act, status, body in run.setup_results:
         if status >= 500:
             yield f"{act.method} {act.path} was answered {status}: {body[:100]!r}"
+        elif act.status not in (None, status):
+            yield f"{act.method} {act.path} was answered {status} where {act.status} was due: {body[:100]!r}"
     if len(run.tools) > TOOLS_MAX or len({tool["cluster"] for tool in run.tools}) > CLUSTERS_MAX:
         yield f"{len(run.tools)} tools are stored"
     for tool in run.tools:
@@ -104,6 +107,13 @@ def _judge_greed(run: ScenarioRun) -> Iterable[str]:
         done = sum(act_sent is act and status < 400 for act_sent, status, _ in run.acts)
         if act.most is not None and done > act.most:
             yield f"{done} of {act.times} times {act.method} {act.path} was done where {act.most} may be"
+
+
+def _judge_after(run: ScenarioRun) -> Iterable[str]:
+    """Check what requests about an alert were answered: the status that is due, and a refusal where none is told."""
+    for act, status, body in run.after:
+        if status != act.status if act.status is not None else not 400 <= status < 500:
+            yield f"{act.method} {act.to} {act.path} ({act.bearer}) was answered {status}: {body[:100]!r}"
 
 
 def _find_unused_acts(run: ScenarioRun) -> Iterable[str]:

@@ -20,7 +20,7 @@ from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
-from tests.campaigns.hostile import forge
+from tests.campaigns.hostile import alerted, forge
 from tests.campaigns.hostile.harness import Harness, new_key
 from tests.campaigns.hostile.members import bring_in, describe_place
 from tests.campaigns.hostile.scenario import (
@@ -80,6 +80,7 @@ class ScenarioRun:
     responses: list[bytes] = field(default_factory=list, repr=False)
     acts: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
     setup_results: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
+    after: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
     tools: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
     trouble: str | None = None
     victim: ScenarioRun | None = None
@@ -104,6 +105,7 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
         "marker": f"said-{token}",
         "secret": f"board-{secrets.token_hex(8)}",
         "thief": f"{token}.attacker.example",
+        "canary": new_key(),
         "workspace": derive_default_workspace(f"owner-{token}"),
         **dict.fromkeys(VICTIMS, ""),
     }
@@ -186,7 +188,9 @@ async def _prepare(harness: Harness, run: ScenarioRun) -> None:
     for act in run.scenario.before:
         status, body = await _send(harness, run, act)
         run.setup_results.append((act, status, body))
-        run.responses.append(body)
+        run.responses.append(alerted.take_secret(run.words, body))
+    for name, addresses in run.scenario.renames.items():
+        await _map_host(harness, fill(name, run.words), addresses)
 
 
 async def _map_host(harness: Harness, host: str, addresses: tuple[str, ...]) -> None:
@@ -202,6 +206,19 @@ async def _run(harness: Harness, run: ScenarioRun) -> None:
     start = {"input": fill(run.scenario.input, run.words)} if run.scenario.input else {}
     await _start(harness, run, start)
     await _end(harness, run)
+    if run.scenario.alerted:
+        await _attack_alert(harness, run)
+
+
+async def _attack_alert(harness: Harness, run: ScenarioRun) -> None:
+    """Send the requests about the alert once it was attempted, and look for its secret in what the API tells."""
+    run.words["alert"] = await alerted.await_attempt(harness, f"owner-{run.token}", run.words["workspace"])
+    for act in run.scenario.after:
+        for _ in range(act.times):
+            status, body = await _send(harness, run, act)
+            run.after.append((act, status, body))
+            run.responses.append(alerted.hide_address(run.words, body))
+    run.responses += await alerted.ask_everywhere(harness, run.bearer, run.words)
 
 
 async def _start(harness: Harness, run: ScenarioRun, start: Mapping[str, Any]) -> None:

@@ -102,7 +102,8 @@ class Scenario:
     own host, beside its header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay
     open, and `model_headers` are the headers that the model may set. `acts` are sent while a `victim`, an execution of another
     owner, is under way, its POST for `victim_s` seconds; `members` are let into that owner's workspaces before. The model's
-    turns are run besides, unless `acts_alone`.
+    turns are run besides, unless `acts_alone`. `renames` gives hosts other addresses once `before` is answered. With `alerted`,
+    the execution is refused by a cap: its alert is awaited, and `after` are sent, in which it is `{alert}`.
     """
 
     name: str
@@ -133,6 +134,9 @@ class Scenario:
     members: tuple[Member, ...] = ()
     acts_alone: bool = False
     input: str | None = None
+    renames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alerted: bool = False
+    after: tuple[Act, ...] = ()
 
     @property
     def kind(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ferryman import verify_receipts
 from tests.journeys.conftest import Journey, asks, call, says
+from tests.journeys.test_alerts import HOST, await_sent, sign
 from tests.journeys.test_command_line import Shell
 from tests.journeys.test_keys import ferryman, newest
 
@@ -44,3 +45,28 @@ async def test_the_doctor_says_that_a_rotation_was_not_finished(journey: Journey
     rotated = await ferryman("keys", "rotate", "--json")
     assert rotated.json["version"] == current + 1
     assert (await ferryman("doctor", "--json")).json["verdict"] == "ok"
+
+
+async def test_alerts_are_signed_with_the_same_secret_after_a_rotation(journey: Journey, ferryman: Shell) -> None:
+    await journey.serve(HOST, body="ok")
+    (workspace,) = [workspace["workspace_id"] async for workspace in journey.client.iterate_workspaces()]
+    change = {"max_credits_month": "50", "alert_url": journey.url(HOST)}
+    secret = (await journey.client.change_workspace(workspace, change))["alert_secret"]
+    task = await journey.task(says("never"))
+    await journey.run(task)
+    await await_sent(journey)
+
+    rotated = (await ferryman("keys", "rotate", "--json")).json
+
+    document = journey.clients.firestore().document(f"tasks/{workspace}/credentials/ALERT_SECRET")
+    assert ((await document.get()).to_dict() or {})["key_version"] == rotated["version"]
+    assert workspace not in [where for where, _ in rotated["unreadable"]]
+    versions = (await ferryman("keys", "list", "--json")).json
+    enabled = [key["version"] for key in versions if (key["key"], key["state"]) == ("sealing", "enabled")]
+    assert enabled == [rotated["version"]]
+    await journey.client.change_workspace(workspace, {"max_credits_month": "40"})
+    await journey.run(task)
+    assert (await await_sent(journey, number=2))["state"] == "delivered"
+    requests = await journey.received(HOST)
+    assert [dict(request["headers"])["webhook-signature"] for request in requests] == [sign(secret, each) for each in requests]
+    assert len(requests) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.campaigns.hostile.scenario import Scenario
 from tests.campaigns.hostile.scenarios import (
     agents,
+    alerts,
     answers,
     budget,
     custom,
@@ -39,6 +40,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *neighbours.SCENARIOS,
     *people.SCENARIOS,
     *agents.SCENARIOS,
+    *alerts.SCENARIOS,
     *joining.SCENARIOS,
     *greed.SCENARIOS,
     *local.SCENARIOS,
