@@ -10,7 +10,7 @@ from ferryman.gcp.alerts import FirestoreAlerts
 from tests.campaigns.hostile.harness import Harness
 
 POLL_S = 0.2
-TOLD = ("/v1/alerts", "/v1/alerts?of=plan", "/v1/audit-entries", "/v1/budget", "/v1/agents", "/v1/keys", "/v1/jobs")
+PATHS = ("/v1/alerts", "/v1/alerts?of=plan", "/v1/audit-entries", "/v1/budget", "/v1/agents", "/v1/keys", "/v1/jobs")
 """What tells an owner of alerts, or of what was changed: neither the address nor the secret is there."""
 
 
@@ -38,14 +38,14 @@ async def await_attempt(harness: Harness, owner: str, workspace: str) -> str:
 
 async def ask_everywhere(harness: Harness, bearer: dict[str, str], words: dict[str, str]) -> list[bytes]:
     """Return what the API answers the owner afterwards; of the workspace itself without the address, which it may show."""
-    answers = [await harness.http.get(harness.url + path, headers=bearer) for path in TOLD]
-    own = [
+    answers = [await harness.http.get(harness.url + path, headers=bearer) for path in PATHS]
+    workspaces = [
         await harness.http.get(harness.url + path, headers=bearer)
         for path in ("/v1/workspaces", f"/v1/workspaces/{words['workspace']}")
     ]
-    for answer in (*answers, *own):
+    for answer in (*answers, *workspaces):
         assert answer.is_success, f"{answer.request.url.path} answered {answer.status_code}"
-    return [*(answer.content for answer in answers), *(hide_address(words, answer.content) for answer in own)]
+    return [*(answer.content for answer in answers), *(hide_address(words, answer.content) for answer in workspaces)]
 
 
 def hide_address(words: dict[str, str], body: bytes) -> bytes:

@@ -18,7 +18,7 @@ from tests.campaigns.hostile.harness import Harness
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.upstream import ReceivedRequest
 
-KEPT = "what Firestore and the queue keep"
+STORAGE = "what Firestore and the queue keep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def _files(harness: Harness) -> dict[str, list[bytes]]:
             logs.append(path.read_bytes())
         elif path.is_file() and path.read_bytes()[:15] == b"SQLite format 3":
             rows += _rows(path)
-    return {"a log": logs, KEPT: rows}
+    return {"a log": logs, STORAGE: rows}
 
 
 def _rows(path: Path) -> list[bytes]:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from tests.campaigns.hostile.evidence import KEPT, Evidence
+from tests.campaigns.hostile.evidence import STORAGE, Evidence
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, KEYS, OWN_HEADER, PARAM, PUBLIC
 from tests.campaigns.hostile.spelling import WAYS, fill
@@ -77,7 +77,7 @@ def find_exposures(
     for place, view in sights:
         for index, _, _ in automaton.find_matches_as_indexes(reduce_to_letters(view), overlapping=True):
             scenario, name = whose[patterns[index]]
-            if name == OF_ALERTS["canary"] and b"alert_url" in view and place == KEPT:
+            if name == OF_ALERTS["canary"] and b"alert_url" in view and place == STORAGE:
                 continue  # the workspace itself, whose owner set it
             if (scenario, name, place) not in reported:
                 reported.add((scenario, name, place))

@@ -21,8 +21,8 @@ from tests.campaigns.hostile.scenario import (
     finish,
 )
 
-PLACE = "/v1/workspaces/{workspace}"
-OWN = f"https://{HOOK}/{{token}}/alert"
+WORKSPACE = "/v1/workspaces/{workspace}"
+HOOK_URL = f"https://{HOOK}/{{token}}/alert"
 THEIRS = "https://{thief}/{token}/alert"
 DONE, REFUSED, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, INVALID = 200, 400, 401, 403, 404, 422
 ATTEMPTS_MAX = 8
@@ -32,10 +32,10 @@ ONE_MESSAGE = (r"POST /{token}/alert \{.*\}",)
 
 
 def _set(status: int | None = DONE, **change: Any) -> Act:
-    return Act(to="api", method="PATCH", path=PLACE, body=change, status=status)
+    return Act(to="api", method="PATCH", path=WORKSPACE, body=change, status=status)
 
 
-def _tell(what: str, address: str = OWN, *, status: int = DONE, **more: Any) -> Scenario:
+def _tell(what: str, address: str = HOOK_URL, *, status: int = DONE, **more: Any) -> Scenario:
     """Return a scenario whose execution is refused by a cap of its workspace, the alert of which goes to `address`."""
     usual: dict[str, Any] = {"turns": (finish(),), "services": TO_HOOK, "model_headers": SIGNED, "prompts": 0}
     before = (_set(max_credits_month="50"), _set(status, alert_url=address))
@@ -78,7 +78,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "a public address and a private one": ("93.184.216.34", "10.11.12.13"),
 }
 THIEF: Mapping[str, tuple[str, ...]] = {"{thief}": ()}
-PLACES = (
+DESTINATIONS = (
     *(_tell(f"sent to {what}", url, status=INVALID, requests=0) for what, url in INWARD.items()),
     *(_tell(f"an address with {what}", url, status=INVALID, names=THIEF, requests=0) for what, url in SPELT.items()),
     *(
@@ -186,10 +186,12 @@ def _ask(method: str, path: str, status: int, body: Any = None) -> Act:
 
 
 BACK = (
-    _tell("the key in its address is looked for everywhere", f"{OWN}?key={{canary}}", requests=ATTEMPTS_MAX, requests_min=1),
+    _tell(
+        "the key in its address is looked for everywhere", f"{HOOK_URL}?key={{canary}}", requests=ATTEMPTS_MAX, requests_min=1
+    ),
     _tell(
         "the key in its address is told to nobody where its receiver fails",
-        f"{OWN}?key={{canary}}",
+        f"{HOOK_URL}?key={{canary}}",
         answers={"/alert": Answer(status=302, headers={"location": "https://{thief}/{token}"})},
         names=THIEF,
         requests=ATTEMPTS_MAX,
@@ -204,9 +206,9 @@ BACK = (
     ),
     _forge(
         "its secret is asked back",
-        _ask("PATCH", PLACE, DONE, {"name": "Another"}),
-        _ask("PATCH", PLACE, INVALID, {"alert_secret": "whsec_AAAA"}),
-        _ask("GET", f"{PLACE}?fields=alert_secret", DONE),
+        _ask("PATCH", WORKSPACE, DONE, {"name": "Another"}),
+        _ask("PATCH", WORKSPACE, INVALID, {"alert_secret": "whsec_AAAA"}),
+        _ask("GET", f"{WORKSPACE}?fields=alert_secret", DONE),
     ),
     _forge(
         "its secret is taken for a task's credential",
@@ -217,29 +219,29 @@ BACK = (
     ),
     Scenario(
         name="alert: its secret as the credential of a call",
-        before=(_set(alert_url=OWN),),
+        before=(_set(alert_url=HOOK_URL),),
         services=TO_HOOK,
         turns=(call_tools(call_api(f"https://{BEARER}/{{token}}", credential="ALERT_SECRET")), finish()),
         requests=0,
     ),
     Scenario(
         name="alert: its secret in a placeholder",
-        before=(_set(alert_url=OWN),),
+        before=(_set(alert_url=HOOK_URL),),
         services=TO_HOOK,
         turns=call_once("http_post", url=f"https://{PUBLIC}/{{token}}", body={"a": "{{secrets.ALERT_SECRET}}"}),
         requests=1,
     ),
     Scenario(
         name="alert: its address as a webhook of the model's",
-        before=(_set(alert_url=OWN),),
+        before=(_set(alert_url=HOOK_URL),),
         services=TO_HOOK,
         tools=("webhook",),
-        turns=call_once("webhook", url=OWN, body={"type": "budget.alert"}),
+        turns=call_once("webhook", url=HOOK_URL, body={"type": "budget.alert"}),
         requests=0,
     ),
     Scenario(
         name="alert: its secret in a declared tool",
-        before=(_set(alert_url=OWN),),
+        before=(_set(alert_url=HOOK_URL),),
         declared=(declare_probe(),),
         services=TO_HOOK,
         turns=call_once("probe", id="{{secrets.ALERT_SECRET}}"),
@@ -247,7 +249,7 @@ BACK = (
     ),
 )
 
-THEIR_PLACE = "/v1/workspaces/{vworkspace}"
+THEIR_WORKSPACE = "/v1/workspaces/{vworkspace}"
 HEADER = {"Ferryman-Workspace": "{vworkspace}"}
 
 
@@ -256,7 +258,7 @@ def _as(who: Member, what: str, *acts: Act) -> Scenario:
 
 
 def _move(bearer: str, status: int) -> Act:
-    return Act(to="api", method="PATCH", path=THEIR_PLACE, body={"alert_url": OWN}, bearer=bearer, status=status)
+    return Act(to="api", method="PATCH", path=THEIR_WORKSPACE, body={"alert_url": HOOK_URL}, bearer=bearer, status=status)
 
 
 GUESSED = {"alert": "alert_" + "0" * 30}
@@ -287,4 +289,4 @@ OTHERS = (
     ),
 )
 
-SCENARIOS: tuple[Scenario, ...] = (*PLACES, *MISBEHAVING, *FORGED, *BACK, *OTHERS)
+SCENARIOS: tuple[Scenario, ...] = (*DESTINATIONS, *MISBEHAVING, *FORGED, *BACK, *OTHERS)
