@@ -38,7 +38,7 @@ from .values import (
 )
 
 COUNTS = {
-    **{"answers": 1, "audit_entries": 1, "invitations": 1, "keys": 1, "members": 1, "people": 1, "user_documents": 1},
+    **{"answers": 1, "audit_entries": 2, "invitations": 1, "keys": 1, "members": 1, "people": 1, "user_documents": 1},
     **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 2, "former_values": 1},
     **{"conversation_balances": 1, "refused_requests": 1, "steps": 2, "tasks": 1, "tokens": 1},
 }

@@ -90,4 +90,8 @@ async def test_an_operator_changes_nothing_and_the_history_says_who_did(owner: A
         await bea.create_task({"name": "x", "task_prompt": "x", "model": "scripted/hello"})
     assert (refused.value.status, "your role operator" in refused.value.detail) == (403, True)
     entries = await owner.list_audit_entries()
-    assert [(entry["action"], entry["person_id"], entry["done"]) for entry in entries] == [("createInvitation", "", True)]
+    joined = entries[0]["targets"][1]
+    assert [(entry["action"], entry["person_id"], entry["done"]) for entry in entries] == [
+        ("joinWorkspace", joined, True),
+        ("createInvitation", "", True),
+    ]

@@ -191,6 +191,7 @@ class FirestoreInvitations(FirestoreStore):
             transaction.create(person_at, documents.write(joined.person))
         transaction.create(membership_at, documents.write(joined.membership))
         transaction.create(key_at, documents.write(joined.key))
+        transaction.create(places.locate_audit_entry(joined.entry.id), documents.write(joined.entry))
         transaction.delete(reference)
         return joined.membership, joined.key
 

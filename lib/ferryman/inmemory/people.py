@@ -202,6 +202,7 @@ class MemoryInvitations(MemoryStore):
             memory.people[person] = joined.person
         memory.memberships[invitation.workspace, person] = joined.membership
         memory.keys[key_digest] = joined.key
+        memory.audit[joined.entry.id] = joined.entry
         del memory.invitations[digest]
         return joined.membership, joined.key
 

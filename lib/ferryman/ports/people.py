@@ -67,10 +67,10 @@ class Invitations(Protocol):
     `create` raises `LimitReachedError` where the workspace has `most` that can be taken `now`, `StaleError` where who invites
     may not give what it gives any more (`Invitation.is_backed_by`), and `AnsweredError`. `take` makes the membership and the
     API key with `key_digest`, in the workspace of the invitation, and of a person who `is_new` the person, with the name that
-    the invitation gives; the same commit deletes the invitation. It returns membership and key, those that an earlier call with
-    the same `key_digest` made where there was one, or None where there is no such invitation, or not any more, or who made it
-    may not give that any more, or its workspace is not active, or the person is another owner's. It raises `LimitReachedError`
-    and `AlreadyMemberError`.
+    the invitation gives; the same commit stores an audit entry and deletes the invitation. It returns membership and key, those
+    that an earlier call with the same `key_digest` made where there was one, or None where there is no such invitation, or not
+    any more, or who made it may not give that any more, or its workspace is not active, or the person is another owner's. It
+    raises `LimitReachedError` and `AlreadyMemberError`.
     """
 
     async def create(

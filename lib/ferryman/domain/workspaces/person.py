@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from ferryman.domain.problem import Problem
 from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.member import Membership, Right, Role, list_rights
 
 PERSON_NAME_CHARACTERS_MAX = 100
@@ -60,6 +61,10 @@ class Invitation:
         )
 
 
+JOIN_ACTION = "joinWorkspace"
+"""The operation of the API by which people join, as its description names it."""
+
+
 class LastAdminError(Exception):
     """The workspace would be left without an admin. Nothing was changed."""
 
@@ -84,6 +89,7 @@ class Joined:
     person: Person
     membership: Membership
     key: ApiKey
+    entry: AuditEntry
 
 
 def join(invitation: Invitation, person: str, *, key: str, now: datetime) -> Joined:
@@ -103,6 +109,17 @@ def join(invitation: Invitation, person: str, *, key: str, now: datetime) -> Joi
             created_at=now,
         ),
         key=ApiKey(id=key, owner=owner, person=person, workspace=workspace, name=FIRST_KEY_NAME, created_at=now),
+        entry=AuditEntry(
+            id=f"audit_{invitation.id}",
+            owner=owner,
+            workspace=workspace,
+            person=person,
+            key=key,
+            action=JOIN_ACTION,
+            targets=(invitation.id, person),
+            done=True,
+            created_at=now,
+        ),
     )
 
 
