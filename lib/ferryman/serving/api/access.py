@@ -71,7 +71,7 @@ async def _caller(
 
 async def _authenticate(deps: ApiDependencies, digest: str, key: ApiKey, named: str | None) -> Caller:
     """Return who holds `key`, in the workspace that the request `named`. Raise 401, and 404 for any other workspace."""
-    # a text that is no id is never looked up, and is found no more than an unknown one
+    # a text that is no id is never looked up, and is answered as an unknown one is
     here = key.workspace or (named if named and is_id(named) else derive_default_workspace(key.owner))
     access = await deps.keys.read_access(key, here)
     rights = judge_key(key, access, now=deps.clock.now())

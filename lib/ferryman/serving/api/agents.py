@@ -12,7 +12,7 @@ from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import LISTED, list_enabled
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.ids import is_id
-from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.settings import ToolSettings
@@ -23,7 +23,7 @@ from ferryman.serving.api.access import READS, CurrentCaller, Dependencies, Mana
 from ferryman.serving.api.agent_checks import check_agent
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
-from ferryman.serving.api.jobs import start_job
+from ferryman.serving.api.jobs import build_job, start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import agent as shapes
@@ -113,15 +113,7 @@ async def delete_agent(
 ) -> JobResponse:
     if agent.is_default:
         raise ConflictError("the default agent cannot be deleted")
-    job = Job(
-        id=deps.ids.new("job"),
-        owner=caller.owner.id,
-        workspace=caller.workspace,
-        kind=JobKind.DELETE_AGENT,
-        subject=agent.id,
-        person=caller.person,
-        created_at=deps.clock.now(),
-    )
+    job = build_job(deps, caller, JobKind.DELETE_AGENT, agent.id)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     try:
         return await start_job(deps, caller, job, spares_tasks=tasks == "refuse")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.ids import is_id
-from ferryman.domain.jobs.job import Job
+from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.jobs import starting
 from ferryman.serving.api.access import Dependencies, Reader
@@ -49,6 +49,22 @@ async def get_deletion_receipt(job: OwnedJob, deps: Dependencies) -> shapes.Dele
         raise NotFoundError("receipt")
     keys = {str(version): key.hex() for version, key in deps.receipt_keys.items()}
     return shapes.DeletionDocument(receipt=shapes.DeletionReceiptResponse.model_validate(job.receipt), keys=keys)
+
+
+def build_job(
+    deps: ApiDependencies, caller: Caller, kind: JobKind, subject: str, *, workspace: str | None = None, successor: str = ""
+) -> Job:
+    """Return a new job of this kind that `caller` asks for, in the caller's workspace where no other one is named."""
+    return Job(
+        id=deps.ids.new("job"),
+        owner=caller.owner.id,
+        workspace=caller.workspace if workspace is None else workspace,
+        kind=kind,
+        subject=subject,
+        person=caller.person,
+        successor=successor,
+        created_at=deps.clock.now(),
+    )
 
 
 async def start_job(

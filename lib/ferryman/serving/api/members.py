@@ -12,13 +12,14 @@ from starlette.responses import Response
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.ids import is_id
-from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.member import Membership, Right
 from ferryman.domain.workspaces.person import LastAdminError, Person
 from ferryman.jobs import starting
 from ferryman.serving.api.access import ASKS, MANAGES, READS, CurrentCaller, Dependencies
 from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.jobs import build_job
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import Caller, check_given, check_right, check_whole
 from ferryman.serving.api.shapes import people as shapes
@@ -87,16 +88,9 @@ async def delete_member(
     await _find(deps, caller, person_id)
     if is_self and executions is Leaving.TAKE_OVER:
         raise build_input_error("executions", "must be end where you leave yourself: nobody is there who takes them over")
-    job = Job(
-        id=deps.ids.new("job"),
-        owner=caller.owner.id,
-        workspace=caller.workspace,
-        kind=JobKind.END_EXECUTIONS if executions is Leaving.END else JobKind.TAKE_OVER_EXECUTIONS,
-        subject=person_id,
-        person=caller.person,
-        successor="" if executions is Leaving.END else caller.person or OWNER,
-        created_at=deps.clock.now(),
-    )
+    ends = executions is Leaving.END
+    kind = JobKind.END_EXECUTIONS if ends else JobKind.TAKE_OVER_EXECUTIONS
+    job = build_job(deps, caller, kind, person_id, successor="" if ends else caller.person or OWNER)
     await starting.prepare_delivery(deps.job_queue, job)
     try:
         is_removed = await deps.members.remove(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.ids import is_id
-from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.workspaces import rules
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
@@ -18,7 +18,7 @@ from ferryman.serving.api.access import CurrentCaller, Dependencies, Manager, Pr
 from ferryman.serving.api.alert_secret import issue_secret
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
-from ferryman.serving.api.jobs import start_job
+from ferryman.serving.api.jobs import build_job, start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import CLOSED, Caller
 from ferryman.serving.api.shapes import workspace as shapes
@@ -100,14 +100,7 @@ async def restore_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: Pr
 async def delete_workspace(workspace: OwnedWorkspace, deps: Dependencies, caller: Principal, response: Response) -> JobResponse:
     if workspace.is_default:
         raise ConflictError("the default workspace cannot be deleted")
-    job = Job(
-        id=deps.ids.new("job"),
-        owner=caller.owner.id,
-        workspace=workspace.id,
-        kind=JobKind.DELETE_WORKSPACE,
-        subject=workspace.id,
-        created_at=deps.clock.now(),
-    )
+    job = build_job(deps, caller, JobKind.DELETE_WORKSPACE, workspace.id, workspace=workspace.id)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return await start_job(deps, caller, job)
 
