@@ -69,7 +69,7 @@ async def test_slow_files_take_none_of_the_turns_to_work(client: httpx.AsyncClie
 
 
 async def test_files_are_counted_over_time(client: httpx.AsyncClient, stage: Stage) -> None:
-    for _ in range(FILES.at_once):  # the clock stands still
+    for _ in range(FILES.at_once):  # the clock does not move
         assert (await client.put(f"{IMPORTS}/ws_ann/files?number=9", content=FILE, headers=JSON)).status_code == 409
     refused = await put_last(client, stage, "ann")
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")

@@ -8,7 +8,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ferryman.domain.jobs.job import JobKind
@@ -89,39 +91,33 @@ async def run_people(*, step: int, score: Score) -> None:
     """Run each story of people on the Firestore protocol, and then killed, and with an answer lost, at its points."""
     begun = time.monotonic()
     for story in STORIES:
-        async with on_google_cloud() as stores:
-            whole = PeopleRun(stores=stores, story=story)
-            score.findings += [f"{story} (uninterrupted): {item}" for item in await whole.perform()]
-        chosen = [(point, lost) for point in whole.passed for lost in (False, True)][::step]
-        for point, lost in chosen:
-            async with on_google_cloud() as stores:
-                people_run = PeopleRun(stores=stores, story=story, target=point, lost=lost)
-                broken = await people_run.perform()
-            score.points += 1
-            if not people_run.hit:
-                broken.append("lost: the point was not reached")
-            score.findings += [f"{story}, {point} ({'answer lost' if lost else 'killed'}): {item}" for item in broken]
-        seconds = time.monotonic() - begun
-        print(f"{story:>27}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
+        await _run_requests(story, partial(PeopleRun, story=story), step=step, score=score, begun=begun)
 
 
 async def run_imports(*, step: int, score: Score) -> None:
     """Import an archive on the Firestore protocol, and then killed, and with an answer lost, at its points."""
     begun, archive = time.monotonic(), await build_archive()
+    await _run_requests("import", partial(ImportRun, archive=archive), step=step, score=score, begun=begun)
+
+
+async def _run_requests(
+    title: str, make: Callable[..., PeopleRun | ImportRun], *, step: int, score: Score, begun: float
+) -> None:
+    """Run what `make` makes to its end, and then killed, and with an answer lost, at every `step`-th of these."""
     async with on_google_cloud() as stores:
-        whole = ImportRun(stores=stores, archive=archive)
-        score.findings += [f"import (uninterrupted): {item}" for item in await whole.perform()]
+        whole = make(stores=stores)
+        score.findings += [f"{title} (uninterrupted): {item}" for item in await whole.perform()]
     chosen = [(point, lost) for point in whole.passed for lost in (False, True)][::step]
     for point, lost in chosen:
         async with on_google_cloud() as stores:
-            import_run = ImportRun(stores=stores, archive=archive, target=point, lost=lost)
-            broken = await import_run.perform()
+            killed = make(stores=stores, target=point, lost=lost)
+            broken = await killed.perform()
         score.points += 1
-        if not import_run.hit:
+        if not killed.hit:
             broken.append("lost: the point was not reached")
-        score.findings += [f"import, {point} ({'answer lost' if lost else 'killed'}): {item}" for item in broken]
+        score.findings += [f"{title}, {point} ({'answer lost' if lost else 'killed'}): {item}" for item in broken]
     seconds = time.monotonic() - begun
-    print(f"{'import':>27}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
+    print(f"{title:>27}  {len(chosen):>4} points  {len(score.findings)} findings so far  {seconds:5.0f} s", flush=True)
 
 
 async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with_jobs: bool) -> int:

@@ -117,7 +117,7 @@ class _Receiver:
         self._run = run
 
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> None:
-        raise NotImplementedError
+        raise AssertionError("an alert is fetched, and sent in no other way")
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
         self._run.received.append(str(outbound.fixed_headers["webhook-id"]))
