@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.stack.logs import LINE_BYTES_MAX, LogFile, find_logs, read_lines
+from ferryman.stack.logs import LOG_LINE_BYTES_MAX, LogFile, find_logs, read_lines
 from tests.cli.test_up import ferryman
 
 
@@ -88,8 +88,8 @@ def test_a_log_that_begins_again_is_read_from_its_start(tmp_path: Path) -> None:
 
 def test_a_line_without_end_costs_a_part_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "api.log"
-    path.write_text("x" * (2 * LINE_BYTES_MAX) + "\n")
-    assert [len(line.text) for line in LogFile(path).read()] == [LINE_BYTES_MAX, LINE_BYTES_MAX, 0]
+    path.write_text("x" * (2 * LOG_LINE_BYTES_MAX) + "\n")
+    assert [len(line.text) for line in LogFile(path).read()] == [LOG_LINE_BYTES_MAX, LOG_LINE_BYTES_MAX, 0]
 
 
 @given(content=st.binary(max_size=400))

@@ -16,6 +16,7 @@ from ferryman.domain.records.document import serialize_record
 from ferryman.serving import record_values
 from ferryman.serving.api.shapes import call, receipt
 from ferryman.serving.api.shapes import record as shapes
+from ferryman.serving.api.shapes.fault import describe_first_fault
 from ferryman.serving.api.shapes.shape import ResponseShape
 
 Line = Mapping[str, Any]
@@ -77,8 +78,7 @@ def read_line(place: str, line: Line) -> ResponseShape | None:
             return None
         shape = SHAPES[kind].model_validate(line["value"])
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise ArchiveError(place, f"value.{'.'.join(map(str, first['loc']))[:80]}: {first['msg'][:200]}") from None
+        raise ArchiveError(place, f"value.{describe_first_fault(error)}") from None
     if shape.model_dump(mode="json", exclude_unset=True) != line["value"]:
         raise ArchiveError(place, f"is no {kind} as this version writes it: a member is too much, or written otherwise")
     return shape

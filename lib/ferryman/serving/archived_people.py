@@ -14,6 +14,7 @@ from ferryman.domain.owners.user_changes import is_path
 from ferryman.domain.workspaces.audit import TARGET_CHARACTERS_MAX, TARGETS_MAX
 from ferryman.domain.workspaces.member import Right, Role, list_rights
 from ferryman.domain.workspaces.person import PERSON_NAME_CHARACTERS_MAX
+from ferryman.serving.api.shapes.fault import describe_first_fault
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
 ID_CHARACTERS_MAX = 100
@@ -108,8 +109,7 @@ def read_people_line(place: str, kind: str, line: Mapping[str, Any]) -> Archived
     try:
         read = SHAPES[kind].model_validate(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise ArchiveError(place, f"{'.'.join(map(str, first['loc']))[:80]}: {first['msg'][:200]}") from None
+        raise ArchiveError(place, describe_first_fault(error)) from None
     if fault := read.find_fault():
         raise ArchiveError(place, fault)
     if read.model_dump(mode="json") != line:

@@ -20,6 +20,7 @@ from ferryman.domain.records.record import Record
 from ferryman.replay import ReplayResult
 from ferryman.serving import record_values
 from ferryman.serving.api.shapes import record as shapes
+from ferryman.serving.api.shapes.fault import describe_first_fault
 
 FORMAT = "ferryman.bundle/1"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
@@ -64,8 +65,7 @@ def parse_record(document: Any) -> Bundle:
         if not _ID.fullmatch(record.execution.id):
             raise ValueError("the execution's id is not one")
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UnreadableBundleError(f"record.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise UnreadableBundleError(f"record.{describe_first_fault(error)}") from None
     except (ValueError, TypeError) as error:
         raise UnreadableBundleError(f"the record contradicts itself: {error}") from None
     again = response.model_dump(mode="json", exclude_unset=True)

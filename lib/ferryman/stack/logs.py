@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-LINE_BYTES_MAX = 65_536
+LOG_LINE_BYTES_MAX = 65_536
 """What is longer is read as several lines: a process may write anything."""
 
 
@@ -49,8 +49,8 @@ class LogFile:
             if file.seek(0, 2) < self._at:
                 self._at = 0
             file.seek(self._at)
-            while content := file.readline(LINE_BYTES_MAX):
-                if not content.endswith(b"\n") and len(content) < LINE_BYTES_MAX:
+            while content := file.readline(LOG_LINE_BYTES_MAX):
+                if not content.endswith(b"\n") and len(content) < LOG_LINE_BYTES_MAX:
                     return  # it is still being written
                 self._at += len(content)
                 yield self._parse(content.decode(errors="replace").rstrip("\n"))

@@ -15,7 +15,7 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.names import derive_default_agent
 
-FILES_MAX = 50_000
+IMPORTED_FILES_MAX = 50_000
 """Files of an archive that is imported: some 25 GB of lines."""
 
 EXECUTION_LINES_MAX = 21_000

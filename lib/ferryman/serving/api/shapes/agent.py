@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import Field, StrictFloat, StrictInt, StrictStr
@@ -11,9 +10,8 @@ from pydantic import Field, StrictFloat, StrictInt, StrictStr
 from ferryman.domain.tools.names import LISTED_MAX
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 from ferryman.serving.api.shapes.record import ToolSettingsResponse
-from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
+from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
-Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
 ToolNames = Annotated[
     tuple[StrictStr, ...],
     Field(

@@ -8,7 +8,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 from ferryman.domain.archives.lines import FILE_BYTES_MAX
 from ferryman.domain.archives.manifest import COUNT_MAX, FORMAT, KINDS
-from ferryman.domain.workspaces.imports import FILES_MAX
+from ferryman.domain.workspaces.imports import IMPORTED_FILES_MAX
 from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX, WorkspaceState
 from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
 
@@ -30,7 +30,7 @@ class NewImport(RequestShape):
     workspace: Annotated[StrictStr, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description="The one that was exported")]
     name: Annotated[StrictStr, Field(min_length=1, max_length=NAME_CHARACTERS_MAX)]
     digest: Annotated[Sha256, Field(description="Of names and digests of the files, each chained to those before it")]
-    files: Annotated[StrictInt, Field(ge=1, le=FILES_MAX, description="How many files it has, without its manifest")]
+    files: Annotated[StrictInt, Field(ge=1, le=IMPORTED_FILES_MAX, description="How many files it has, without its manifest")]
     counts: Counts
     keys: Keys
 

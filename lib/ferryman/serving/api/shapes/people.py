@@ -9,8 +9,7 @@ from pydantic import Field, SecretStr, StrictBool, StrictInt, StrictStr
 
 from ferryman.domain.workspaces.api_key import KEY_DAYS_MAX
 from ferryman.domain.workspaces.member import Right, Role
-from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
-from ferryman.serving.api.shapes.workspace import Amount
+from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
 Approves = Annotated[StrictBool, Field(description="Whether they may decide about waiting calls (none waits yet): no role may")]
 

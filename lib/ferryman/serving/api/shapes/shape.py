@@ -27,6 +27,9 @@ class ResponseShape(BaseModel):
     model_config = ConfigDict(frozen=True, serialize_by_alias=True, from_attributes=True)
 
 
+Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
+"""An amount of credits in a request."""
+
 Credits = Annotated[Decimal, PlainSerializer(format_credits, return_type=str)]
 """An amount of credits, written as a decimal string so that nothing is rounded on the way."""
 

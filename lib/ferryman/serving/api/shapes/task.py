@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, StrictBool, StrictFloat, StrictInt, StrictStr
@@ -11,9 +10,8 @@ from pydantic.fields import FieldInfo
 
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
-from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
+from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
-Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
 Names = Annotated[tuple[StrictStr, ...], Field(max_length=100)]
 Tools = Annotated[
     tuple[StrictStr | dict[str, Any], ...],

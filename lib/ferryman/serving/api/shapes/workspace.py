@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr
 
 from ferryman.domain.credits.alert_message import AlertSecret
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
-from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
+from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
-Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
 ToolNames = Annotated[
     tuple[StrictStr, ...],
     Field(max_length=200, description="The tools that may be called in it; an empty list allows every tool"),
