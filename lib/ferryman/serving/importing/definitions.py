@@ -23,7 +23,8 @@ from ferryman.domain.workspaces.agent import Agent
 from ferryman.serving.api.shapes import agent as agents
 from ferryman.serving.api.shapes import task as tasks
 from ferryman.serving.api.shapes import workspace as workspaces
-from ferryman.serving.api.shapes.shape import RequestShape
+from ferryman.serving.api.shapes.fault import describe_first_fault
+from ferryman.serving.api.shapes.shape import Amount, RequestShape
 
 Shape = TypeVar("Shape", bound=RequestShape)
 Line = Mapping[str, Any]
@@ -42,8 +43,8 @@ class WorkspaceLine(_Dated):
     id: Id
     name: StrictStr
     allowed_tools: workspaces.ToolNames
-    max_credits_month: workspaces.Amount | None
-    conversation_credits_max: workspaces.Amount | None
+    max_credits_month: Amount | None
+    conversation_credits_max: Amount | None
     retention_days: StrictInt | None
 
 
@@ -74,7 +75,7 @@ class TaskLine(tasks.NewTask, _Dated):
     agent: Id
     tools: tasks.Names
     max_iterations: StrictInt
-    max_credits: tasks.Amount
+    max_credits: Amount
     credentials: Annotated[tuple[LabelLine, ...], Field(max_length=100)]
 
 
@@ -98,13 +99,7 @@ def read_shape(place: str, kind: type[Shape], line: Line) -> Shape:
     try:
         return kind.model_validate(line)
     except ValidationError as error:
-        raise describe_fault(place, error) from None
-
-
-def describe_fault(place: str, error: ValidationError) -> ArchiveError:
-    """Return the error of a line that is not of its shape."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    return ArchiveError(place, f"{'.'.join(map(str, first['loc']))[:80]}: {first['msg'][:200]}")
+        raise ArchiveError(place, describe_first_fault(error)) from None
 
 
 def read_agent(place: str, line: Line, *, until: datetime) -> tuple[AgentLine, Agent]:
@@ -133,7 +128,7 @@ def read_tool(place: str, line: Line) -> tuple[str, DeclaredTool]:
     try:
         tool = TOOL.validate_python(shape.tool, strict=False)
     except ValidationError as error:
-        raise describe_fault(f"{place}: tool", error) from None
+        raise ArchiveError(f"{place}: tool", describe_first_fault(error)) from None
     if document.serialize(tool) != shape.tool:
         raise ArchiveError(place, "tool: is not as this version writes one: a member is too much, or written otherwise")
     return shape.task, tool

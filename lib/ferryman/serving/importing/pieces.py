@@ -17,21 +17,22 @@ from ferryman.domain.problem import InvalidInputError, Problem, build_input_erro
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.offload import PackedSequence
+from ferryman.serving.api.shapes.fault import describe_first_fault
 from ferryman.serving.api.shapes.imports import ImportFile
 from ferryman.serving.archived_people import read_people_line
 from ferryman.serving.importing.definitions import (
     ReadTask,
     WorkspaceLine,
-    describe_fault,
     read_agent,
     read_shape,
     read_task,
     read_tool,
 )
-from ferryman.serving.importing.history import ArchiveTarget, ReadHistory, read_history
+from ferryman.serving.importing.history import ReadHistory, read_history
+from ferryman.serving.importing.target import ArchiveTarget
 from ferryman.tools.declared.importing import neutralize_tool
 
-LINE_BYTES_MAX = 1_000_000
+IMPORTED_LINE_BYTES_MAX = 1_000_000
 """Of one line in UTF-8: what is stored of it is one document, of a mebibyte at most."""
 
 Neutralize = Callable[[str], str]
@@ -58,7 +59,7 @@ def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neut
     try:
         request = ImportFile.model_validate(json.loads(body))
     except ValidationError as error:
-        raise build_input_error("body", describe_fault("the request", error).message) from None
+        raise build_input_error("body", describe_first_fault(error)) from None
     except (ValueError, RecursionError):
         raise build_input_error("body", "is no JSON") from None
     try:
@@ -94,8 +95,8 @@ def _measure(lines: Lines) -> list[int]:
     sizes = []
     for place, line in lines:
         size = len(json.dumps(line, ensure_ascii=False).encode())
-        if size > LINE_BYTES_MAX:
-            raise ArchiveError(place, f"has {size} bytes in UTF-8, and at most {LINE_BYTES_MAX} may be imported")
+        if size > IMPORTED_LINE_BYTES_MAX:
+            raise ArchiveError(place, f"has {size} bytes in UTF-8, and at most {IMPORTED_LINE_BYTES_MAX} may be imported")
         sizes.append(size)
     return sizes
 

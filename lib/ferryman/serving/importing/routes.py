@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from ferryman import offload
-from ferryman.domain.workspaces.imports import FILES_MAX, ArchiveImport
+from ferryman.domain.workspaces.imports import IMPORTED_FILES_MAX, ArchiveImport
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.serving.api.access import Dependencies, Principal, Reader
 from ferryman.serving.api.errors import NotFoundError
@@ -18,12 +18,14 @@ from ferryman.serving.api.limits import FILES, take_token
 from ferryman.serving.api.shapes import imports as shapes
 from ferryman.serving.api.shapes.imports import ArchiveImportResponse
 from ferryman.serving.api.workspaces import OwnedWorkspace, find_workspace
+from ferryman.serving.importing.checking import check_spanning
 from ferryman.serving.importing.pieces import read_piece
-from ferryman.serving.importing.storing import WorkspaceImport, check_spanning, split_clusters
+from ferryman.serving.importing.storing import store_file
+from ferryman.serving.importing.storing_definitions import split_clusters
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/imports", tags=["workspaces"])
 
-Number = Annotated[int, Query(ge=0, lt=FILES_MAX, description="The file's place in the archive, from 0")]
+Number = Annotated[int, Query(ge=0, lt=IMPORTED_FILES_MAX, description="The file's place in the archive, from 0")]
 BODY = {
     "requestBody": {
         "required": True,
@@ -75,7 +77,7 @@ async def put_import_file(
     async with take_large_body(request, deps, caller, is_own=True) as body:
         # which took its time: the workspace may have been deleted meanwhile, or another file stored
         workspace = await find_workspace(workspace.id, deps, caller)
-        stored = await WorkspaceImport(deps, caller, workspace, _find_run(workspace)).store(number, body)
+        stored = await store_file(deps, caller, workspace, _find_run(workspace), number, body)
     assert stored.workspace.imported is not None, "it was imported"
     answer = _to_response(stored.workspace, stored.workspace.imported)
     return answer.model_copy(update={"credentials": stored.credentials})

@@ -1,0 +1,178 @@
+"""One execution in an archive, read as strangers' input, line by line; it has ended elsewhere, and never runs here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from ferryman.domain.archives.content import ExecutionParts
+from ferryman.domain.archives.lines import ArchiveError
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.copies import replace
+from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.origin import Origin
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.ids import is_id
+from ferryman.domain.receipts.receipt import Receipt, ReceiptKind
+from ferryman.domain.workspaces.imports import EXECUTION_BYTES_MAX, EXECUTION_LINES_MAX, OpenRun
+from ferryman.domain.workspaces.workspace import BEGINNING
+from ferryman.ports.archives import ImportedHistory
+from ferryman.serving import archived, record_values
+from ferryman.serving.api.shapes import record as shapes
+from ferryman.serving.api.shapes.shape import RequestShape
+from ferryman.serving.importing.definitions import Id, read_shape
+from ferryman.serving.importing.target import ArchiveTarget
+
+Line = Mapping[str, Any]
+Dated = TypeVar("Dated")
+NUMBER_MAX, KEY_MAX = 1_000_000, 10**15 - 1
+"""Above every number of a turn, a call or a receipt of an execution."""
+
+_ENTRY = ("execution", "number", "kind", "at", "previous", "key", "hash", "signature")
+
+
+class PlaceLine(RequestShape):
+    """The ids that an execution has in the workspace that was exported."""
+
+    execution: Id
+    task: Id
+    agent: Id
+
+
+class OriginLine(RequestShape):
+    """Where an execution ran that had been imported before it was exported."""
+
+    workspace: Id
+    ids: dict[str, str]
+    keys: dict[str, str]
+
+
+@dataclass(slots=True)
+class OpenExecution:
+    """The execution whose lines are read: its id in the archive, the kind of its last line, and what was read of it.
+
+    It has so many `lines` up to here, those in earlier files among them, of `size` bytes together in UTF-8.
+    """
+
+    name: str
+    kind: str
+    lines: int = 0
+    size: int = 0
+    execution: Execution | None = None
+    policy: ExecutionPolicy | None = None
+    opening: ExecutionSetup | None = None
+    steps: list[Step] = field(default_factory=list)
+    tickets: list[Ticket] = field(default_factory=list)
+    entries: list[LedgerEntry] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)
+
+    def count_line(self, place: str, size: int) -> None:
+        """Count a line of `size` bytes. Raise `ArchiveError` above what is read as a whole."""
+        self.lines, self.size = self.lines + 1, self.size + size
+        for count, most, of in ((self.lines, EXECUTION_LINES_MAX, "lines"), (self.size, EXECUTION_BYTES_MAX, "bytes in UTF-8")):
+            if count > most:
+                message = f"execution {self.name}: has {count} {of} up to here, and at most {most} may be imported"
+                raise ArchiveError(place, message)
+
+    def to_run(self) -> OpenRun:
+        """Return it as what goes on in the next file."""
+        return OpenRun(execution=self.name, kind=self.kind, lines=self.lines, size=self.size)
+
+    def to_piece(self, target: ArchiveTarget) -> ImportedHistory:
+        """Return what was read of it as it is stored."""
+        name = target.derive("exec", self.name)
+        if self.execution is None:
+            return ImportedHistory(name=name, policy=self.policy, parts=self._to_parts())
+        return ImportedHistory(name=name, execution=replace(self.execution, policy=self.policy), parts=self._to_parts())
+
+    def _to_parts(self) -> ExecutionParts:
+        return ExecutionParts(
+            opening=self.opening,
+            steps=tuple(self.steps),
+            tickets=tuple(self.tickets),
+            entries=tuple(self.entries),
+            receipts=tuple(self.receipts),
+        )
+
+
+def begin_execution(place: str, line: Line, target: ArchiveTarget) -> OpenExecution:
+    """Return an execution under its id here, as its owner's who imports it; nobody started or cancelled it here.
+
+    Raise `ArchiveError` for one that has not ended or whose ids are none, and ValueError, TypeError, KeyError, AssertionError,
+    AttributeError or ArithmeticError where its values contradict each other.
+    """
+    here = read_shape(f"{place}: place", PlaceLine, line["place"])
+    shape = shapes.RecordedExecution.model_validate(line["value"])
+    there = record_values.build_execution(shape, owner="", policy=None)
+    if not there.status.terminal:
+        raise ArchiveError(place, f"value.status: is {there.status}; only what has ended is imported")
+    if shape.imported_from is not None or not is_id(there.id) or not is_id(there.task):
+        raise ArchiveError(place, "value: has ids that are none, or imported_from, which its record does not have")
+    origin = None if line["origin"] is None else read_shape(f"{place}: origin", OriginLine, line["origin"])
+    if origin is None and (here.execution, here.task) != (there.id, there.task):
+        raise ArchiveError(place, "place: has other ids than the record, and no origin says why")
+    ids = {"id": there.id, "task": there.task, "owner": "", "workspace": there.workspace, "agent": there.agent}
+    ids |= {"person": there.person, "cancelled_by": there.cancelled_by}
+    workspace, keys = (target.run.source, target.run.keys) if origin is None else (origin.workspace, origin.keys)
+    execution = replace(
+        _in_utc(there),
+        id=target.derive("exec", here.execution),
+        task=target.derive("task", here.task),
+        owner=target.owner,
+        workspace=target.workspace,
+        agent=target.derive_agent(here.agent),
+        person="",
+        cancelled_by="",
+        retention_days=target.retention_days,
+        imported_from=Origin(workspace=workspace, ids=ids, keys=dict(keys)),
+    )
+    return OpenExecution(here.execution, "execution", execution=execution)
+
+
+def add_part(place: str, line: Line, current: OpenExecution, target: ArchiveTarget) -> None:
+    """Add what a line between the first and the last one tells. Raise as `begin_execution` does."""
+    value = line["value"]
+    match line["kind"]:
+        case "policy":
+            current.policy = record_values.build_policy(shapes.PolicyResponse.model_validate(value))
+        case "opening":
+            current.opening = _in_utc(record_values.build_setup(shapes.OpeningResponse.model_validate(value)))
+        case "step":
+            step = _in_utc(record_values.build_step(shapes.StepResponse.model_validate(value)))
+            _check_range(place, "number", step.number, 1, NUMBER_MAX - 1)
+            current.steps.append(step)
+        case "call":
+            ticket = _in_utc(record_values.build_ticket(archived.SHAPES["call"].model_validate(value)))  # type: ignore[arg-type] # the shape of a call
+            _check_range(place, "seq", ticket.seq, 0, NUMBER_MAX - 1)
+            current.tickets.append(ticket)
+        case "entry":
+            execution = Execution(
+                id=target.derive("exec", current.name),
+                task="",
+                owner=target.owner,
+                workspace=target.workspace,
+                created_at=BEGINNING,
+            )
+            current.entries.append(_in_utc(record_values.build_entry(shapes.EntryResponse.model_validate(value), execution)))
+        case _:
+            _check_range(place, "number", value["number"], 0, NUMBER_MAX - 1)
+            _check_range(place, "key", value["key"], 1, KEY_MAX)
+            members = {name: inner for name, inner in value.items() if name not in _ENTRY}
+            entry = {name: value[name] for name in _ENTRY if name != "kind"}
+            current.receipts.append(Receipt(kind=ReceiptKind(value["kind"]), members=members, **entry))
+
+
+def _check_range(place: str, name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ArchiveError(place, f"value.{name}: must be {least} to {most}, is {value}")
+
+
+def _in_utc(value: Dated) -> Dated:
+    """Return the value with its moments in UTC."""
+    moments = {part.name: getattr(value, part.name) for part in fields(value)}  # type: ignore[arg-type] # a dataclass
+    changes = {name: moment.astimezone(UTC) for name, moment in moments.items() if isinstance(moment, datetime)}
+    return dataclasses.replace(value, **changes)  # type: ignore[type-var] # as above
