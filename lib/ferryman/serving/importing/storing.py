@@ -79,5 +79,5 @@ def _find_default_agent(piece: Piece, before: str) -> str:
 def _list_credentials(piece: Piece, target: ArchiveTarget) -> Iterator[CredentialToEnter]:
     for _, read in piece.tasks:
         for label in read.credentials:
-            shown = {name: label[name] for name in ("name", "service", "auth_type", "hosts")}
-            yield CredentialToEnter(task_id=target.derive("task", read.task.id), task=read.task.name, **shown)
+            fields = {name: label[name] for name in ("name", "service", "auth_type", "hosts")}
+            yield CredentialToEnter(task_id=target.derive("task", read.task.id), task=read.task.name, **fields)
