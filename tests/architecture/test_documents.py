@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -15,8 +16,10 @@ from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.cli import main
 from ferryman.declared import check, entry, request, texts
 from ferryman.declared.templates import Mode
+from ferryman.domain.credits.shortage import Shortage
 from ferryman.domain.http import url
 from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.owners.cap import Cap, CapKind
 from ferryman.domain.problem import InvalidInputError
 from ferryman.egress import headers
 from ferryman.egress.inject import build_request
@@ -176,3 +179,17 @@ def test_the_page_for_contributors_names_every_runtime_dependency():
     names = [re.split(r"[\[<>=]", item)[0] for item in project["dependencies"]]
     table = CONTRIBUTING.split("## Dependencies")[1]
     assert [name for name in names if name not in table] == []
+
+
+def test_the_page_of_the_budgets_says_of_each_cap_what_its_refusal_says():
+    section = (ROOT / "docs/budgets.md").read_text().split("\n## Caps\n\n")[1].split("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines()][2:]
+    assert {kind.strip("`"): message for kind, *_, message in rows} == {kind: _describe_limit(kind) for kind in CapKind}
+
+
+def _describe_limit(kind: CapKind) -> str:
+    cap = Cap(kind=kind, id="NAME" if kind is CapKind.OWNER else "PLACE/ID", credits=Decimal(400), set_by=CapKind.AGENT)
+    shortage = Shortage(
+        cap=cap, amount=Decimal(20), credits_used=Decimal(0), credits_reserved=Decimal(0), will_fit=True, month="2026-11"
+    )
+    return shortage.describe().split(": ", 1)[1].split(", of which", 1)[0]
