@@ -54,6 +54,7 @@ from ferryman.ports.queue import Queue
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.ports.user_documents import UserDocuments
+from ferryman.ports.workspaces import Agents
 from ferryman.tools.concierge import save_preference  # noqa: F401 - it registers itself
 from ferryman.tools.concierge.unit_of_work import UnitOfWork
 from ferryman.tools.execute_call import ToolDependencies
@@ -67,6 +68,7 @@ from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
+from tests.campaigns.crash.agents import name_place, store_agent, store_others
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, Scenario, turn_of
 from tests.plain_gate import pass_unscanned, redact_plainly
@@ -104,6 +106,7 @@ class Ports:
 
     owners: Owners
     contexts: Contexts
+    agents: Agents
     tasks: Tasks
     credentials: Credentials
     executions: Executions
@@ -314,12 +317,14 @@ def build_tool_deps(ports: Ports, gate: FetchGate, *, clock: Clock, meet: Meet, 
 
 
 async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) -> None:
-    """Store the owner, the task with its credentials, and the queued execution."""
-    execution, owner, task = "e", "o", "t"
+    """Store the owner, the agent, the task with its credentials, the others of its conversation, and the queued execution."""
+    execution, owner, task, place = "e", "o", "t", name_place(scenario)
     await ports.owners.put(Owner(id=owner, plan="pro", created_at=START))
+    await store_agent(ports, scenario)
     stored = build_task(
         id=task,
         owner=owner,
+        agent=place.get("agent", ""),
         name=scenario.name,
         task_prompt="Do it.",
         model="scripted/x",
@@ -339,9 +344,10 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         await ports.credentials.put(
             SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)
         )
+    await store_others(ports, scenario)
     if scenario.requested:
         await ports.ask(execution, {"task": task, "credits_used": -500})
     else:
-        await ports.executions.start(Execution(id=execution, task=task, owner=owner, created_at=START), most=1_000)
+        await ports.executions.start(Execution(id=execution, task=task, owner=owner, created_at=START, **place), most=1_000)
     if not scenario.enabled:
         await ports.tasks.update(replace(stored, enabled=False), ("enabled",), since=START)

@@ -20,6 +20,7 @@ from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
 from ferryman.serving.api.shapes import record as shapes
 from tests.campaigns.crash.fixtures import PRICES, SECRETS
+from tests.campaigns.crash.limits import find_beyond
 from tests.campaigns.crash.scenarios import KEY, KEYED, PIECES, Scenario
 
 NOTHING = Decimal(0)
@@ -63,6 +64,7 @@ class Record:
 def find_broken(record: Record, whole: Record | None = None) -> list[str]:
     """Return every rule that `record` breaks, each named by its first word; `whole` is what the scenario left uninterrupted."""
     findings = [*_find_lost(record), *_find_doubled(record), *_audit(record), *_find_overcharged(record, whole)]
+    findings += find_beyond(record)
     return [*findings, *_find_unkept(record), *_ledger(record), *_find_leaked(record), *_receipts(record)]
 
 
@@ -73,7 +75,7 @@ def _find_lost(record: Record) -> list[str]:
         findings.append(f"lost: the execution is {ended.status} ({ended.error}) where it should be {scenario.status}")
     elif scenario.output is not None and ended.output != scenario.output:
         findings.append(f"lost: its output is {ended.output!r}")
-    if scenario.enabled and scenario.cancelled_at is None and len(record.steps) != len(scenario.turns) + 1:
+    if scenario.begins and scenario.cancelled_at is None and len(record.steps) != len(scenario.turns) + 1:
         findings.append(f"lost: {len(record.steps)} turns are recorded of {len(scenario.turns) + 1}")
     return findings
 
@@ -212,10 +214,11 @@ def _ledger(record: Record) -> list[str]:
         )
     if totals.get(TOKENS, NOTHING) + totals.get(FEES, NOTHING) != ended.credits_used:
         findings.append("ledger: tokens and fees are not what was used")
-    balance = record.balance
+    balance, others = record.balance, record.scenario.conversation
     counts = {"owner": balance, **{name: balance.parts.get(name, CreditPart()) for name in list_parts(ended)}}
+    used, reserved = (others.credits_used, others.credits_reserved) if others else (NOTHING, NOTHING)
     return findings + [
         f"balance: {name} has used {count.credits_used} and {count.credits_reserved} are reserved"
         for name, count in counts.items()
-        if (count.credits_used, count.credits_reserved) != (ended.credits_used, NOTHING)
+        if (count.credits_used, count.credits_reserved) != (ended.credits_used + used, reserved)
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.tasks.task import ToolLoading
+from ferryman.domain.tools.settings import ToolSettings
 
 PLAIN, KEYED, HOOK = "api.plain.test", "api.keyed.test", "hooks.plain.test"
 KEY = "PLAIN_KEY"
@@ -23,10 +25,25 @@ Call = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A conversation with the agent, in credits of the month: its limit, what an execution that has ended used of it, and what
+    is reserved for another that is under way beside."""
+
+    credits_max: Decimal
+    credits_used: Decimal = Decimal(0)
+    credits_reserved: Decimal = Decimal(0)
+
+    def has_room(self, amount: Decimal) -> bool:
+        """Tell whether an execution that reserves `amount` may begin."""
+        return self.credits_used + self.credits_reserved + amount <= self.credits_max
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """`turns` are the calls of each turn before the answer. `cancelled_at` is the turn during which the owner cancels.
 
-    `requested` says that an application asks for it by a document, and no API starts it.
+    `requested` says that an application asks for it by a document, and no API starts it. With `tool_settings`, or in a
+    `conversation`, it is one of an agent that has these settings and limits its conversations; otherwise of the default agent.
     """
 
     name: str
@@ -40,11 +57,23 @@ class Scenario:
     requested: bool = False
     max_credits: Decimal = Decimal(500)
     tool_loading: ToolLoading = ToolLoading.ALL
+    tool_settings: Mapping[str, ToolSettings] = field(default_factory=dict)
+    conversation: Conversation | None = None
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether it is one of an agent of its own."""
+        return bool(self.tool_settings) or self.conversation is not None
+
+    @property
+    def begins(self) -> bool:
+        """Whether the execution gets as far as its first turn."""
+        return self.enabled and (self.conversation is None or self.conversation.has_room(self.max_credits))
 
     @property
     def output(self) -> str | None:
         """What the execution says when it ends; None where that is nothing, or how far it came."""
-        return ANSWER if self.enabled and self.cancelled_at is None else None
+        return ANSWER if self.begins and self.cancelled_at is None else None
 
     def reply(self, prompt: Prompt) -> Reply:
         """Return the model's reply to `prompt`: it depends on nothing but the turn."""
@@ -92,6 +121,11 @@ def request_call(what: str, **arguments: Any) -> Call:
 
 def webhook_call(what: str) -> Call:
     return "webhook", {"url": f"https://{HOOK}/{what}", "body": {"text": "hello"}}
+
+
+def limit_calls(**most: int) -> Mapping[str, ToolSettings]:
+    """Return settings of tools that let an execution make so many calls of each."""
+    return {name: ToolSettings(calls_max=number) for name, number in most.items()}
 
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -143,5 +177,35 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         name="several",
         turns=((read_call("m1"), pay_call("m2"), post_call("m3", KEYED), webhook_call("m4")), (post_call("m5"),)),
+    ),
+    Scenario(
+        name="limited calls",
+        turns=(
+            (request_call("l1"), pay_call("l2")),
+            (request_call("l3"), read_call("l4"), post_call("l5")),
+            (post_call("l6"),),
+        ),
+        thinks=timedelta(seconds=4),
+        slice=timedelta(seconds=3),
+        tool_settings=limit_calls(api_call=2, http_request=1, http_post=1),
+    ),
+    Scenario(
+        name="limited keyless calls",
+        turns=(
+            (("calculator", {"expression": "6 * 7"}), ("wait_until", {"seconds": 60}), save("taste", "tea")),
+            (("calculator", {"expression": "6 * 8"}), ("wait_until", {"seconds": 61}), save("taste", "rye bread")),
+        ),
+        tool_settings=limit_calls(calculator=1, wait_until=1, save_preference=1),
+    ),
+    Scenario(
+        name="conversation",
+        turns=((pay_call("v1"),),),
+        conversation=Conversation(credits_max=Decimal(550), credits_used=Decimal(20), credits_reserved=Decimal(30)),
+    ),
+    Scenario(
+        name="full conversation",
+        turns=((pay_call("v2"),),),
+        status=Status.FAILED,
+        conversation=Conversation(credits_max=Decimal(549), credits_used=Decimal(20), credits_reserved=Decimal(30)),
     ),
 )

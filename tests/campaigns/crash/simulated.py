@@ -11,10 +11,13 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
+from ferryman.domain.credits.conversation import join_conversations
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
+from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.contexts import MemoryContexts
@@ -79,6 +82,7 @@ def memory_ports(memory: Memory) -> Ports:
         ask=ask,
         owners=MemoryOwners(memory),
         contexts=MemoryContexts(memory),
+        agents=MemoryAgents(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         executions=MemoryExecutions(memory),
@@ -236,6 +240,12 @@ class SimulatedRun:
         self.thawed = await record(self.ports, self.scenario, self.tally), len(self.tally.lines)
 
 
+async def read_balance(ports: Ports, execution: Execution) -> CreditBalance:
+    """Return the balance of the owner, with a part for each conversation of the workspace."""
+    conversations = await ports.ledger.list_conversations(execution.workspace, most=10)
+    return join_conversations(await ports.ledger.balance(name_owner_balance(execution.owner)), conversations)
+
+
 async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
     """Collect the stored state and the effects of the run."""
     execution = await ports.executions.get("e")
@@ -250,7 +260,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         entries=await ports.ledger.of_execution("e"),
         opening=await ports.executions.opening("e"),
         receipts=await ports.executions.receipts("e"),
-        balance=await ports.ledger.balance("owner:o"),
+        balance=await read_balance(ports, execution),
         effects=[Effect(**line) for line in tally.list_lines("effect")],
         preferences={kind: document["preferences"] for kind, document in stored_documents.items() if document is not None},
         model_calls=[ModelCall(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.list_lines("asked")],

@@ -11,21 +11,26 @@ from typing import Any
 import pytest
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution, Lease
 from ferryman.domain.receipts.receipt import Receipt
+from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.ports.contexts import ContextDocuments
 from ferryman.ports.executions import ExecutionEnding, TurnCommit
 from ferryman.ports.tickets import CallRequest, ClaimedCall
 from tests.campaigns.crash.fixtures import Ports
 from tests.campaigns.crash.invariants import find_broken
 from tests.campaigns.crash.points import targets
-from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
+from tests.campaigns.crash.scenarios import SCENARIOS, Scenario, limit_calls
 from tests.campaigns.crash.simulated import SimulatedRun, memory_ports
 
-UNKEYED, KEYED, CANCEL = (
-    next(scenario for scenario in SCENARIOS if scenario.name == name) for name in ("unkeyed", "keyed", "cancel")
+UNKEYED, KEYED, CANCEL, LIMITED, TALK, FULL_TALK = (
+    next(scenario for scenario in SCENARIOS if scenario.name == name)
+    for name in ("unkeyed", "keyed", "cancel", "limited calls", "conversation", "full conversation")
 )
 
 
@@ -86,6 +91,22 @@ class StubbornExecutions(MemoryExecutions):
         return await super().claim(execution, **{**claim, "lease": timedelta(days=365)})
 
 
+class HeedlessContexts(MemoryContexts):
+    """What an agent limits is not read."""
+
+    async def read(self, context: ExecutionContext) -> ContextDocuments:
+        documents = await super().read(context)
+        assert documents.agent is not None
+        return replace(documents, agent=replace(documents.agent, tool_settings={}, conversation_credits_max=None))
+
+
+class ForgetfulExecutions(MemoryExecutions):
+    """What a conversation has used before is not known to its next execution."""
+
+    def _read_balance(self, execution: Execution, now: datetime) -> CreditBalance:
+        return super()._read_balance(replace(execution, conversation=""), now)
+
+
 class HushingTickets(MemoryTickets):
     """That a call is in doubt is kept from the owner."""
 
@@ -93,7 +114,7 @@ class HushingTickets(MemoryTickets):
         await super().settle(claimed_call, result, now=now)
 
 
-async def is_found(*rules: str, scenario: Scenario = UNKEYED, **kinds: type) -> bool:
+async def is_found(*rules: str, scenario: Scenario, **kinds: type) -> bool:
     """Say whether all these rules are found broken on these ports, at points of a scenario up to the first where they are."""
 
     def ports() -> Ports:
@@ -116,16 +137,19 @@ def list_rules(findings: Iterable[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("rules", "kinds"),
+    ("rules", "scenario", "kinds"),
     [
-        (("doubled",), {"tickets": ForgettingTickets}),
-        (("charged",), {"executions": UnfencedExecutions}),
-        (("charged",), {"executions": GreedyExecutions}),
-        (("ledger", "balance"), {"executions": KeepingExecutions}),
-        (("audit",), {"executions": SilentExecutions}),
-        (("lost",), {"executions": StubbornExecutions}),
-        (("lost",), {"tickets": HushingTickets}),
-        (("receipts",), {"tickets": HushingTickets}),
+        (("doubled",), UNKEYED, {"tickets": ForgettingTickets}),
+        (("charged",), UNKEYED, {"executions": UnfencedExecutions}),
+        (("charged",), UNKEYED, {"executions": GreedyExecutions}),
+        (("ledger", "balance"), UNKEYED, {"executions": KeepingExecutions}),
+        (("audit",), UNKEYED, {"executions": SilentExecutions}),
+        (("lost",), UNKEYED, {"executions": StubbornExecutions}),
+        (("lost",), UNKEYED, {"tickets": HushingTickets}),
+        (("receipts",), UNKEYED, {"tickets": HushingTickets}),
+        (("beyond",), LIMITED, {"contexts": HeedlessContexts}),
+        (("lost",), FULL_TALK, {"contexts": HeedlessContexts}),
+        (("balance",), TALK, {"executions": ForgetfulExecutions}),
     ],
     ids=[
         "a call that is sent again",
@@ -136,10 +160,20 @@ def list_rules(findings: Iterable[str]) -> set[str]:
         "an execution that never ends",
         "a doubt that is hidden",
         "a record that differs from the signed one",
+        "a call beyond the agent's limit",
+        "an execution beyond the limit of its conversation",
+        "a conversation whose use is forgotten",
     ],
 )
-async def test_a_broken_rule_is_found(rules: tuple[str, ...], kinds: dict[str, type]) -> None:
-    assert await is_found(*rules, **kinds)
+async def test_a_broken_rule_is_found(rules: tuple[str, ...], scenario: Scenario, kinds: dict[str, type]) -> None:
+    assert await is_found(*rules, scenario=scenario, **kinds)
+
+
+@pytest.mark.parametrize(("most", "rule"), [(1, "beyond"), (3, "counted")])
+async def test_a_call_on_the_wrong_side_of_the_limit_is_found(most: int, rule: str) -> None:
+    outcome = await SimulatedRun(scenario=LIMITED, ports=memory_ports(Memory())).perform()
+    other = replace(LIMITED, tool_settings={**LIMITED.tool_settings, **limit_calls(api_call=most)})
+    assert list_rules(find_broken(replace(outcome, scenario=other))) == {rule}
 
 
 async def test_a_record_that_is_another_than_was_signed_is_found() -> None:

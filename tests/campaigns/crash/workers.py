@@ -29,6 +29,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
+from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
@@ -181,6 +182,7 @@ def build_ports(clients: GoogleClients) -> Ports:
     return Ports(
         owners=FirestoreOwners(clients),
         contexts=FirestoreContexts(clients),
+        agents=FirestoreAgents(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
         executions=FirestoreExecutions(clients),
