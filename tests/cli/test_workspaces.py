@@ -84,6 +84,18 @@ def test_a_deletion_asks_nothing_where_that_is_said(typed: Typed, workspace: str
     assert json.loads(result.output)["kind"] == "delete_workspace"
 
 
+@pytest.mark.parametrize("variables", [{}, {"FERRYMAN_WORKSPACE_ID": "the workspace"}], ids=["outside", "in the workspace"])
+@pytest.mark.parametrize("options", [(), ("--yes",)])
+def test_a_deletion_that_is_typed_again_follows_the_same_job(
+    typed: Typed, workspace: str, options: tuple[str, ...], variables: dict[str, str]
+) -> None:
+    chosen = dict.fromkeys(variables, workspace)
+    first = json.loads(typed("workspace", "delete", workspace, "--yes", "--no-wait", "--json", **chosen).output)
+    again = typed("workspace", "delete", workspace, *options, "--no-wait", "--json", **chosen)
+    assert again.exit_code == exits.DONE, again.output
+    assert json.loads(again.output)["job_id"] == first["job_id"]
+
+
 def test_the_default_workspace_is_not_deleted(typed: Typed) -> None:
     default = json.loads(typed("workspace", "list", "--json").output)[0]["workspace_id"]
     result = typed("workspace", "delete", default, "--yes")

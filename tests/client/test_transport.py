@@ -323,6 +323,19 @@ async def test_a_join_whose_answer_is_lost_is_sent_again_with_the_same_secret(se
     assert paths == ["POST /v1/join HTTP/1.1"] * 2
 
 
+@pytest.mark.parametrize("name", ["workspace", "agent", "member"])
+async def test_a_deletion_whose_answer_is_lost_is_asked_for_again(served: Served, name: str) -> None:
+    paths: list[str] = []
+
+    def answer(request: str) -> bytes:
+        paths.append(request.partition("?")[0].partition(" HTTP")[0])
+        return b"" if len(paths) == 1 else answer_json({"job_id": "job_1"}, "202 Accepted")
+
+    client = await served(answer)
+    assert (await getattr(client, f"delete_{name}")("x_1"))["job_id"] == "job_1"
+    assert paths == [f"DELETE /v1/{name}s/x_1"] * 2
+
+
 def test_each_join_has_a_secret_of_its_own_unless_it_is_given() -> None:
     bodies = [people.join_workspace("fi_token", secret=secret).body for secret in (None, None, "kept")]
     secrets = [body["secret"] for body in bodies if body is not None]

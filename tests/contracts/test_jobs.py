@@ -120,6 +120,21 @@ async def test_jobs_are_listed_newest_first_by_owner_or_workspace(stores: Stores
     assert [job.id for job in await stores.jobs.list("ann", after=first.end)] == ["job_0"]
 
 
+async def test_a_job_is_found_by_what_it_is_about_and_the_newest_where_somebody_left_twice(stores: Stores) -> None:
+    for number, (person, workspace) in enumerate((("person_1", "ws_1"), ("person_1", "ws_1"), ("person_1", "ws_2"))):
+        job = build_job(JobKind.END_EXECUTIONS, person, id=f"job_{number}", workspace=workspace)
+        await stores.jobs.start(replace(job, created_at=NOW + timedelta(seconds=number)))
+    newest = await stores.jobs.find("ann", workspace="ws_1", subject="person_1")
+    assert newest == await stores.jobs.get("job_1")
+
+
+@pytest.mark.parametrize("place", [("ann", "ws_2", "person_1"), ("bob", "ws_1", "person_1"), ("ann", "ws_1", "person_2")])
+async def test_a_job_is_not_found_from_another_owner_or_workspace(stores: Stores, place: tuple[str, str, str]) -> None:
+    await stores.jobs.start(build_job(JobKind.END_EXECUTIONS, "person_1"))
+    owner, workspace, subject = place
+    assert await stores.jobs.find(owner, workspace=workspace, subject=subject) is None
+
+
 async def test_a_job_has_one_holder_at_a_time(stores: Stores) -> None:
     await fill(stores)
     await claim(stores)

@@ -117,7 +117,7 @@ ROUTES = (
     Ask("GET", "/v1/audit-entries", 200),
     Ask("DELETE", "/v1/invitations/{invitation_id}", 204),
     Ask("DELETE", "/v1/keys/{key_id}", 204),
-    Ask("DELETE", "/v1/members/{person_id}", 204),
+    Ask("DELETE", "/v1/members/{person_id}", 202),
     Ask("GET", "/v1/integrations", 200),
     Ask("GET", "/v1/integrations/{integration_id}", 200),
     Ask("GET", "/v1/tools", 200),

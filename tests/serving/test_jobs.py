@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import httpx
+import pytest
 
 from ferryman import verify_deletion
 from ferryman.domain.jobs.job import JobStatus
+from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.jobs.starting import SAFETY
@@ -22,10 +25,74 @@ async def test_a_deletion_answers_its_job_and_the_workspace_is_found_no_longer(c
     assert (answer.status_code, answer.headers["location"]) == (202, f"/v1/jobs/{body['job_id']}")
     assert (body["kind"], body["status"], body["workspace_id"]) == ("delete_workspace", "queued", "ws_ann")
     assert stage.memory.workspaces["ws_ann"].state is WorkspaceState.DELETING
-    for method in ("GET", "DELETE"):
-        assert (await client.request(method, "/v1/workspaces/ws_ann")).status_code == 404
+    assert (await client.get("/v1/workspaces/ws_ann")).status_code == 404
     listed = (await client.get("/v1/workspaces")).json()["workspaces"]
     assert [item["workspace_id"] for item in listed] == [derive_default_workspace("ann")]
+
+
+DELETIONS = {"workspaces": "ws_ann", "agents": "agent_ann", "members": "person_ann"}
+EVERY_DELETION = pytest.mark.parametrize("path", [f"/v1/{kind}/{name}" for kind, name in DELETIONS.items()])
+
+
+@EVERY_DELETION
+async def test_a_deletion_that_is_asked_for_again_answers_the_job_as_it_is_by_now(
+    client: httpx.AsyncClient, stage: Stage, path: str
+) -> None:
+    first = await client.delete(path)
+    job = first.json()["job_id"]
+    stage.memory.jobs[job] = replace(stage.memory.jobs[job], status=JobStatus.DONE)
+    again = await client.delete(path)
+    assert (first.status_code, again.status_code, again.headers["location"]) == (202, 202, first.headers["location"])
+    assert again.json() == (await client.get(f"/v1/jobs/{job}")).json() == {**first.json(), "status": "done"}
+    assert set(stage.memory.jobs) == {"job_ann", job}
+
+
+@EVERY_DELETION
+async def test_a_deletion_that_is_asked_for_again_leaves_one_audit_entry(
+    client: httpx.AsyncClient, stage: Stage, path: str
+) -> None:
+    for _ in range(3):
+        await client.delete(path)
+    assert [entry.targets[0] for entry in stage.memory.audit.values()] == [path.rpartition("/")[2]]
+
+
+@EVERY_DELETION
+async def test_of_deletions_at_once_all_answer_one_job(client: httpx.AsyncClient, stage: Stage, path: str) -> None:
+    answers = await asyncio.gather(*(client.delete(path) for _ in range(4)))
+    assert {answer.status_code for answer in answers} == {202}
+    assert {answer.json()["job_id"] for answer in answers} == set(stage.memory.jobs) - {"job_ann"}
+
+
+@EVERY_DELETION
+async def test_a_deletion_of_somebody_else_is_asked_for_again_as_of_what_does_not_exist(
+    client: httpx.AsyncClient, stage: Stage, path: str
+) -> None:
+    await client.delete(path)
+    headers = stage.owner("bob")
+    theirs, missing = [await client.delete(name, headers=headers) for name in (path, f"{path}_none")]
+    assert (theirs.status_code, theirs.content) == (404, missing.content)
+
+
+@pytest.mark.parametrize("kind", ["agents", "members"])
+async def test_a_deletion_in_another_workspace_is_asked_for_again_as_of_what_does_not_exist(
+    client: httpx.AsyncClient, stage: Stage, kind: str
+) -> None:
+    path, elsewhere = f"/v1/{kind}/{DELETIONS[kind]}", {"Ferryman-Workspace": "ws_ann"}
+    await client.delete(path)
+    there, missing = [await client.delete(name, headers=elsewhere) for name in (path, f"{path}_none")]
+    assert (there.status_code, there.content) == (404, missing.content)
+
+
+async def test_who_may_not_delete_is_told_of_no_job(client: httpx.AsyncClient, stage: Stage) -> None:
+    for path in (f"/v1/{kind}/{name}" for kind, name in DELETIONS.items()):
+        await client.delete(path)
+        assert (await client.delete(path, headers=stage.member(Role.OPERATOR))).status_code == 403
+
+
+async def test_an_id_is_found_as_what_it_is_alone(client: httpx.AsyncClient) -> None:
+    await client.delete("/v1/agents/agent_ann")
+    for kind in ("members", "workspaces"):
+        assert (await client.delete(f"/v1/{kind}/agent_ann")).status_code == 404
 
 
 async def test_a_deletion_is_delivered_now_and_once_more_later(client: httpx.AsyncClient, stage: Stage) -> None:

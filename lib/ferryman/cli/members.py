@@ -116,8 +116,8 @@ async def remove(session: ApiSession, person: str, take_over: bool) -> None:
 
     Tasks and schedules of theirs stay with the workspace.
     """
-    await session.client.delete_member(person, executions="take_over" if take_over else "end")
-    session.screen.print_result({"removed": person}, f"{person} is no member any longer.")
+    job = await session.client.delete_member(person, executions="take_over" if take_over else "end")
+    session.screen.print_result({"removed": person, "job_id": job["job_id"]}, f"{person} is no member any longer.")
 
 
 @member.command()

@@ -13,7 +13,7 @@ from ferryman.cli.commands import ApiSession, api_command, open_session
 from ferryman.cli.files import read_object
 from ferryman.cli.imports import import_workspace
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
-from ferryman.client import PAGE_MAX
+from ferryman.client import PAGE_MAX, ApiNotFoundError
 
 FILE = click.File("r", encoding="utf-8")
 COLUMNS = ("workspace_id", "name", "state", "is_default", "max_credits_month", "retention_days")
@@ -118,8 +118,7 @@ async def delete(session: ApiSession, /, workspace_id: str, yes: bool, no_wait: 
 
     It is not found any more from then on; a job deletes what is in it, and signs a receipt of that.
     """
-    stored = await session.client.get_workspace(workspace_id)
-    if not yes and not await _is_confirmed(session, stored):
+    if not yes and not await _is_confirmed(session, workspace_id):
         session.screen.print_error("that is not its name; nothing was deleted")
         return exits.USAGE
     job = await session.client.delete_workspace(workspace_id)
@@ -129,8 +128,13 @@ async def delete(session: ApiSession, /, workspace_id: str, yes: bool, no_wait: 
     return exits.DONE
 
 
-async def _is_confirmed(session: ApiSession, stored: Any) -> bool:
-    """Show what will be deleted, and return whether its name is typed."""
+async def _is_confirmed(session: ApiSession, workspace_id: str) -> bool:
+    """Show what will be deleted, and return whether its name is typed. What is not there is not asked about: its deletion may
+    be under way, which the service then answers."""
+    try:
+        stored = await session.client.get_workspace(workspace_id)
+    except ApiNotFoundError:
+        return True
     async with open_session(session.screen, workspace=stored["workspace_id"]) as inside:
         tasks = len([task async for task in inside.client.iterate_tasks(limit=PAGE_MAX)])
         executions = await inside.client.list_executions(limit=PAGE_MAX)

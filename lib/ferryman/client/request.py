@@ -127,6 +127,13 @@ def put(path: str, read: Callable[[Any], Answer], body: Mapping[str, Any]) -> Ap
     return ApiRequest(method="PUT", path=path, read=read, body=body)
 
 
+def delete_by_job(
+    path: str, read: Callable[[Any], Answer], *, headers: Mapping[str, str] | None = None, **query: str
+) -> ApiRequest[Answer]:
+    """Return a DELETE whose work a job does: however often it is sent, it is answered with that job."""
+    return ApiRequest(method="DELETE", path=path, read=read, query=query, headers=headers or {}, repeatable=True)
+
+
 def delete(path: str, **query: str) -> ApiRequest[None]:
     """Return a DELETE whose answer says only that it was done."""
     return ApiRequest(method="DELETE", path=path, read=read_none, query=query)

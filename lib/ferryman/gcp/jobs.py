@@ -66,6 +66,12 @@ class FirestoreJobs(FirestoreStore):
     async def get(self, job: str) -> Job | None:
         return documents.read_or_none(Job, await self._places.locate_job(job).get())
 
+    async def find(self, owner: str, *, workspace: str, subject: str) -> Job | None:
+        # equalities alone need no index of their own; there is one for each time that somebody left
+        query = filter_by(self._client.collection("jobs"), ("workspace", "==", workspace), ("subject", "==", subject))
+        known = [job for job in await documents.read_all(Job, query) if job.owner == owner]
+        return max(known, key=lambda job: (job.created_at, job.id), default=None)
+
     async def list(
         self, owner: str, *, workspace: str | None = None, after: Position | None = None, most: int = 50
     ) -> Page[Job]:

@@ -79,7 +79,8 @@ class FirestoreMembers(FirestoreStore):
         all_here = await self._find_all(owner, workspace, transaction)
         stored = next((known for known in all_here if known.person == person), None)
         if stored is None:
-            return False
+            # an earlier attempt may have been committed, and its answer lost
+            return job is not None and (await self._places.locate_job(job.id).get(transaction=transaction)).exists
         if not forced:
             check_admin_left(all_here, stored, None)
         others = filter_by(self._client.collection("memberships"), ("person", "==", person))

@@ -49,6 +49,11 @@ class MemoryJobs(MemoryStore):
     async def get(self, job: str) -> Job | None:
         return self._memory.jobs.get(job)
 
+    async def find(self, owner: str, *, workspace: str, subject: str) -> Job | None:
+        place = (owner, workspace, subject)
+        known = [job for job in self._memory.jobs.values() if (job.owner, job.workspace, job.subject) == place]
+        return max(known, key=_locate, default=None)
+
     async def list(
         self, owner: str, *, workspace: str | None = None, after: Position | None = None, most: int = 50
     ) -> Page[Job]:

@@ -31,11 +31,13 @@ class Jobs(Protocol):
     document is gone. It raises `AnsweredError`, and KeyError, with nothing stored, where there is no such subject;
     `AgentHasTasksError` for an agent that has tasks, where these are to be spared. `claim`
     returns the job with a new lease and True, or the stored one and False where it is not to be worked on; it raises KeyError
-    for an unknown job. `list` answers the newest first, of a workspace where one is named.
+    for an unknown job. `find` returns the newest about a subject in a workspace, or None: that workspace itself, or an agent or
+    person who was there. `list` answers the newest first, of a workspace where one is named.
     """
 
     async def start(self, job: Job, *, spares_tasks: bool = False, done: Completion | None = None) -> None: ...
     async def get(self, job: str) -> Job | None: ...
+    async def find(self, owner: str, *, workspace: str, subject: str) -> Job | None: ...
     async def list(
         self, owner: str, *, workspace: str | None = None, after: Position | None = None, most: int = 50
     ) -> Page[Job]: ...

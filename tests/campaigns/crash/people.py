@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import httpx
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
@@ -53,7 +54,8 @@ class PeopleRun:
     passed: list[Point] = field(default_factory=list)
     hit: bool = False
     tokens: dict[str, str] = field(default_factory=dict)
-    """The API keys of boss, who is an admin, and of eve, an operator with two executions; and of who is invited, the token."""
+    """The API keys of the owner, of boss, who is an admin, and of eve, an operator with two executions; and of who is invited,
+    the token."""
 
     answers: list[httpx.Response] = field(default_factory=list)
     stored: ClassVar[tuple[str, ...]] = STORED
@@ -102,6 +104,9 @@ class PeopleRun:
 
     async def _fill(self) -> None:
         await self.stores.owners.put(OWNER)
+        self.tokens["owner"] = keys.generate_key()
+        await self.stores.keys.create(keys.digest_key(self.tokens["owner"]), ApiKey(owner="ann", created_at=NOW))
+        await self.stores.keys.note_use(keys.digest_key(self.tokens["owner"]), NOW + timedelta(days=1))
         for person, role in (("boss", Role.ADMIN), ("eve", Role.OPERATOR)):
             self.tokens[person] = await self._let_in(person, role)
         self.tokens["invited"] = await self._invite("dora", Role.VIEWER)

@@ -10,8 +10,11 @@ import httpx
 
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.jobs.job import JobStatus
+from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.workspace import Workspace
 from tests.contracts.conftest import Stores
+from tests.contracts.values import NOW
 
 HERE = derive_default_workspace("ann")
 SECRET, ANOTHER = "s" * 43, "o" * 43
@@ -52,8 +55,11 @@ async def find_half(run: Run) -> list[str]:
         findings.append("audit: nothing says who asked for it")
     jobs = [*await stores.jobs.list("ann")]
     findings += [f"lost: the job {job.id} is {job.status}" for job in jobs if job.status is not JobStatus.DONE]
-    if len(jobs) != run.story.startswith("leave"):
+    if len(jobs) != run.story.startswith(("leave", "delete")):
         findings.append(f"doubled: {len(jobs)} jobs")
+    answered = {answer.json()["job_id"] for answer in run.answers if answer.status_code == 202}
+    if answered != {job.id for job in jobs}:
+        findings.append(f"lost: {sorted(answered)} is answered, whoever died, and the jobs are {[job.id for job in jobs]}")
     return findings
 
 
@@ -146,6 +152,27 @@ async def _find_handed_over(run: Run) -> list[str]:
     return await _find_left(run, lambda known: not known.status.terminal and known.taken_over_by == "boss")
 
 
+async def _delete_agent(run: Run) -> None:
+    await run.stores.agents.create(
+        Agent(id="agent_gone", owner="ann", workspace=HERE, name="g", created_at=NOW, updated_at=NOW)
+    )
+    await run.ask("DELETE", "/v1/agents/agent_gone")
+
+
+async def _find_agent_deleted(run: Run) -> list[str]:
+    known = [agent.id for agent in await run.stores.agents.list("ann", HERE)]
+    return ["left: the agent is there"] if "agent_gone" in known else []
+
+
+async def _delete_workspace(run: Run) -> None:
+    await run.stores.workspaces.create(Workspace(id="ws_gone", owner="ann", name="g", created_at=NOW, updated_at=NOW))
+    await run.ask("DELETE", "/v1/workspaces/ws_gone", who="owner")
+
+
+async def _find_workspace_deleted(run: Run) -> list[str]:
+    return ["left: the workspace is there"] if await run.stores.workspaces.get("ws_gone", owner="ann") else []
+
+
 STORIES = {
     "invite": Story(_invite, _find_invited),
     "join": Story(_join, _find_joined),
@@ -153,4 +180,6 @@ STORIES = {
     "revoke a key": Story(_revoke, _find_revoked),
     "leave, and executions end": Story(_end, _find_ended),
     "leave, and executions go on": Story(_take_over, _find_handed_over),
+    "delete an agent": Story(_delete_agent, _find_agent_deleted),
+    "delete a workspace": Story(_delete_workspace, _find_workspace_deleted),
 }

@@ -14,6 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tests.campaigns.isolation.belongings import DELETED, DELETION_JOBS
 from tests.campaigns.isolation.guesses import SPELLINGS
 from tests.campaigns.isolation.surface import Operation, Place
 
@@ -99,6 +100,9 @@ def _attempt_all(operation: Operation, has_cursor: frozenset[str]) -> Iterator[A
     if len(paths) > 1:
         every = {place.name: f"⟦{place.kind}⟧" for place in paths}
         yield _build(operation, "an id and a name in the path", every)
+    for place in paths if operation.method == "DELETE" and len(paths) == 1 else ():
+        if place.kind in DELETION_JOBS:
+            yield _build(operation, "an id of what was deleted", {place.name: f"⟦{DELETED} {place.kind}⟧"})
     if operation.pages and operation.path in has_cursor:
         yield replace(_build(operation, "a cursor of a list", mine), query={"cursor": f"⟦{CURSOR}{operation.path}⟧"})
     if operation.keyed:

@@ -164,16 +164,22 @@ async def make_agent(deployment: Deployment, mine: Belongings) -> str:
 
 
 async def make_job(deployment: Deployment, mine: Belongings) -> str:
-    job = Job(
-        id=deployment.draws.new("job"),
-        owner=mine.caller.owner,
-        workspace=mine.caller.workspace,
-        kind=JobKind.DELETE_AGENT,
-        subject=mine.ids["agent"],
-        created_at=START,
-    )
-    deployment.stage.memory.jobs[job.id] = job
-    return job.id
+    """Make those that deleted an agent, a member and a workspace; the one of the attempts is that of the agent."""
+    deleted_ids = {kind: deployment.draws.new(kind) for kind in DELETION_JOBS}
+    mine.ids.update({f"{DELETED} {kind}": name for kind, name in deleted_ids.items()})
+    jobs = [
+        Job(
+            id=deployment.draws.new("job"),
+            owner=mine.caller.owner,
+            workspace=name if kind == "workspace" else mine.caller.workspace,
+            kind=DELETION_JOBS[kind],
+            subject=name,
+            created_at=START,
+        )
+        for kind, name in deleted_ids.items()
+    ]
+    deployment.stage.memory.jobs.update({job.id: job for job in jobs})
+    return jobs[0].id
 
 
 async def make_person(deployment: Deployment, mine: Belongings) -> str:
@@ -201,6 +207,10 @@ def _build_invitation(deployment: Deployment, mine: Belongings) -> Invitation:
         expires_at=START + INVITATION_LIFETIME,
     )
 
+
+DELETED = "deleted"
+DELETION_JOBS = {"agent": JobKind.DELETE_AGENT, "person": JobKind.END_EXECUTIONS, "workspace": JobKind.DELETE_WORKSPACE}
+"""Kinds of which one was deleted by a job, which is answered to who asks for it again."""
 
 ALONGSIDE = frozenset({"key", "invitation"})
 """Kinds of which one is made with another: with the person."""

@@ -47,6 +47,8 @@ _FAULTS = (
     ("API keys of all workspaces are revoked", f"{MEMORY}.people:MemoryApiKeys.revoke", "== (key, owner, workspace)", "== (key, owner, known.workspace)", PERSON, "an id in the path"),
     ("invitations of all workspaces are withdrawn", f"{MEMORY}.people:MemoryInvitations.withdraw", "== (invitation, owner, workspace)", "== (invitation, owner, known.workspace)", PERSON, "an id in the path"),
     ("jobs of all workspaces are shown to members", f"{API}.jobs:_job", "stored.workspace != caller.workspace", "False", PERSON, "an id in the path"),
+    ("jobs of all owners answer who repeats a deletion", f"{MEMORY}.jobs:MemoryJobs.find", "(owner, workspace, subject)", "(next((job.owner for job in self._memory.jobs.values() if job.subject == subject), owner), workspace, subject)", OWNER, "an id of what was deleted"),
+    ("jobs of all workspaces answer who repeats a deletion", f"{MEMORY}.jobs:MemoryJobs.find", "(owner, workspace, subject)", "(owner, next((job.workspace for job in self._memory.jobs.values() if job.subject == subject), workspace), subject)", WORKSPACE, "an id of what was deleted"),
     # what is listed, counted or told
     ("tasks of all workspaces are listed", f"{MEMORY}.tasks:MemoryTasks.list", "if task.workspace == workspace", "if True", WORKSPACE, "a list, a counter or a limit"),
     ("executions of all workspaces are listed", f"{MEMORY}.executions:MemoryExecutions.list", "if execution.workspace == workspace", "if True", WORKSPACE, "a list, a counter or a limit"),

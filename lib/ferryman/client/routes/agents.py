@@ -11,6 +11,7 @@ from ferryman.client.request import (
     ApiRequest,
     Json,
     build_path,
+    delete_by_job,
     get,
     patch,
     post,
@@ -51,8 +52,7 @@ def restore_agent(agent: str) -> ApiRequest[answers.AgentJson]:
 
 def delete_agent(agent: str, *, tasks: str = "refuse") -> ApiRequest[answers.JobJson]:
     """Delete an agent; return the job that does so. One that has tasks goes with them (`tasks="delete"`) or not at all."""
-    path = build_path("agents", agent)
-    return ApiRequest(method="DELETE", path=path, read=read_as(answers.JobJson), query={"tasks": tasks})
+    return delete_by_job(build_path("agents", agent), read_as(answers.JobJson), tasks=tasks)
 
 
 def list_policy(

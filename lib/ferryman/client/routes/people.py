@@ -11,6 +11,7 @@ from ferryman.client.request import (
     ApiRequest,
     build_path,
     delete,
+    delete_by_job,
     generate_secret,
     get,
     patch,
@@ -35,9 +36,10 @@ def change_member(person: str, change: Mapping[str, Any]) -> ApiRequest[answers.
     return patch(build_path("members", person), read_as(answers.MemberJson), change)
 
 
-def delete_member(person: str, *, executions: str = "end") -> ApiRequest[None]:
-    """Remove a member, or leave; the executions that they started end ("end"), or you answer for them ("take_over")."""
-    return delete(build_path("members", person), executions=executions)
+def delete_member(person: str, *, executions: str = "end") -> ApiRequest[answers.JobJson]:
+    """Remove a member, or leave; return the job by which the executions that they started end (`executions="end"`), or that
+    hands them over to you ("take_over")."""
+    return delete_by_job(build_path("members", person), read_as(answers.JobJson), executions=executions)
 
 
 def create_invitation(

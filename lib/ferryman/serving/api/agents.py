@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from ferryman.catalog.agents import TEMPLATES
@@ -23,7 +23,7 @@ from ferryman.serving.api.access import READS, CurrentCaller, Dependencies, Mana
 from ferryman.serving.api.agent_checks import check_agent
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
-from ferryman.serving.api.jobs import build_job, start_job
+from ferryman.serving.api.jobs import answer_again, build_job, find_started_job, start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import agent as shapes
@@ -109,16 +109,26 @@ async def restore_agent(agent: OwnedAgent, deps: Dependencies, _: Manager) -> sh
 
 @router.delete("/{agent_id}", status_code=202, summary="Delete an agent, with its tasks if you say so")
 async def delete_agent(
-    agent: OwnedAgent, deps: Dependencies, caller: Manager, response: Response, tasks: WithTasks = "refuse"
+    agent_id: str,
+    deps: Dependencies,
+    caller: Manager,
+    request: Request,
+    response: Response,
+    tasks: WithTasks = "refuse",
 ) -> JobResponse:
-    if agent.is_default:
-        raise ConflictError("the default agent cannot be deleted")
-    job = build_job(deps, caller, JobKind.DELETE_AGENT, agent.id)
-    response.headers["Location"] = f"/v1/jobs/{job.id}"
     try:
-        return await start_job(deps, caller, job, spares_tasks=tasks == "refuse")
+        agent = await find_agent(deps, caller, agent_id)
+        if agent.is_default:
+            raise ConflictError("the default agent cannot be deleted")
+        job = build_job(deps, caller, JobKind.DELETE_AGENT, agent.id)
+        return await start_job(deps, caller, job, response, spares_tasks=tasks == "refuse")
     except rules.AgentHasTasksError:
         raise ConflictError(HAS_TASKS) from None
+    except NotFoundError:
+        started = await find_started_job(deps, caller, (JobKind.DELETE_AGENT,), agent_id)
+        if started is None:
+            raise
+        return answer_again(started, request, response)
 
 
 @router.get("/{agent_id}/policy", summary="Which tools an agent may call, and which level takes the others away")

@@ -298,7 +298,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         **dict.fromkeys(("createWorkspace", "getWorkspace", "changeWorkspace", "restoreWorkspace"), stored_workspace),
         "archiveWorkspace": stored_workspace.model_copy(update={"state": WorkspaceState.ARCHIVED}),
-        **dict.fromkeys(("deleteWorkspace", "deleteAgent", "getJob"), job.JobResponse.model_validate(_JOB)),
+        **dict.fromkeys(("deleteWorkspace", "deleteAgent", "deleteMember", "getJob"), job.JobResponse.model_validate(_JOB)),
         "listJobs": job.JobList.model_validate({"jobs": [_JOB], "next": None}),
         "getDeletionReceipt": job.DeletionDocument.model_validate({"receipt": _DELETION, "keys": keys}),
         **dict.fromkeys(("beginImport", "getImport", "putImportFile"), imports.ArchiveImportResponse.model_validate(_IMPORT)),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request, Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.ids import is_id
@@ -68,13 +69,41 @@ def build_job(
 
 
 async def start_job(
-    deps: ApiDependencies, caller: Caller, job: Job, *, spares_tasks: bool = False, done: Completion | None = None
+    deps: ApiDependencies,
+    caller: Caller,
+    job: Job,
+    response: Response,
+    *,
+    spares_tasks: bool = False,
+    done: Completion | None = None,
 ) -> shapes.JobResponse:
-    """Start `job`, and return it as it is answered. Raise 404 where its subject is gone by now, and `AgentHasTasksError`."""
+    """Start `job`, and answer it. Raise 404 where its subject is gone by now, and `AgentHasTasksError`."""
     noun = "agent" if job.subject != job.workspace else "workspace"
     try:
         await starting.start_job(deps.jobs, deps.job_queue, job, deps.tracer, spares_tasks=spares_tasks, done=done)
     except KeyError:
         raise NotFoundError(noun) from None
     deps.tracer.line("job.started", job=job.id, kind=job.kind.value, owner=caller.owner.id)
+    return answer_job(job, response)
+
+
+async def find_started_job(
+    deps: ApiDependencies, caller: Caller, kinds: Collection[JobKind], subject: str, *, workspace: str | None = None
+) -> Job | None:
+    """Return the job of such a kind that an earlier request has started about `subject`, in the caller's workspace where no
+    other one is named: who repeats a request whose answer was lost is answered with it."""
+    place = caller.workspace if workspace is None else workspace
+    started = await deps.jobs.find(caller.owner.id, workspace=place, subject=subject) if is_id(subject) else None
+    return started if started is not None and started.kind in kinds else None
+
+
+def answer_again(job: Job, request: Request, response: Response) -> shapes.JobResponse:
+    """Answer a job that an earlier request has started: this one changes nothing, and leaves no audit entry."""
+    request.state.is_repeated = True
+    return answer_job(job, response)
+
+
+def answer_job(job: Job, response: Response) -> shapes.JobResponse:
+    """Return `job` as it is answered, and say where it is."""
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
     return shapes.JobResponse.model_validate(job)

@@ -47,13 +47,17 @@ OPERATIONS = {
     "changeWorkspace": "What is left out stays. An archived workspace is restored first.",
     "archiveWorkspace": "Only with the owner's own key. Executions under way go on; the default workspace is never archived.",
     "restoreWorkspace": "Only with the owner's own key. One that is active stays as it is.",
-    "deleteWorkspace": "Only with the owner's own key. It is not found from then on; a job deletes all that is in it.",
+    "deleteWorkspace": (
+        "Only with the owner's own key. It is not found from then on; a job deletes all that is in it. Asked for again, it "
+        "answers the same job; the request must not name the deleted workspace in its header."
+    ),
     "listMembers": "People with their roles. The owner is none of them, and may do everything with the owner's own key.",
     "getMember": "Their name is stored here alone: all else says their id.",
     "changeMember": "What is left out stays. It acts on their next request, whatever their API keys were made with.",
     "deleteMember": (
         "In one commit their membership, API keys and invitations end. A job ends the executions that they started, "
-        "or hands them over to you. Everybody may leave; the last admin is removed by the owner alone."
+        "or hands them over to you. Everybody may leave; the last admin is removed by the owner alone. Asked for again, it "
+        "answers the same job."
     ),
     "createInvitation": (
         "Good for seven days, and once, and only while who made it may still give what it gives. The token is shown this "
@@ -76,7 +80,10 @@ OPERATIONS = {
     "changeAgent": "What is left out stays. Executions that have begun keep what they began with.",
     "archiveAgent": "Executions under way go on. The default agent is never archived.",
     "restoreAgent": "One that is active stays as it is.",
-    "deleteAgent": "It is not found from then on; a job deletes its executions and, if you say so, its tasks.",
+    "deleteAgent": (
+        "It is not found from then on; a job deletes its executions and, if you say so, its tasks. Asked for again, it "
+        "answers the same job."
+    ),
     "getAgentPolicy": "A tool may be called where task, agent, workspace, plan and catalog all allow it.",
     "listJobs": "With the owner's own key all of the owner's; with a person's, those of its workspace.",
     "getJob": "Its counts grow while it runs. Jobs stay when what they deleted is gone.",

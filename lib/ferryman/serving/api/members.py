@@ -6,25 +6,29 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.ids import is_id
-from ferryman.domain.jobs.job import JobKind
+from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.member import Membership, Right
 from ferryman.domain.workspaces.person import LastAdminError, Person
 from ferryman.jobs import starting
 from ferryman.serving.api.access import ASKS, MANAGES, READS, CurrentCaller, Dependencies
 from ferryman.serving.api.errors import ConflictError, NotFoundError
-from ferryman.serving.api.jobs import build_job
+from ferryman.serving.api.jobs import answer_again, answer_job, build_job, find_started_job
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import Caller, check_given, check_right, check_whole
 from ferryman.serving.api.shapes import people as shapes
+from ferryman.serving.api.shapes.job import JobResponse
 
 router = APIRouter(prefix="/v1/members", tags=["people"])
+
+LEAVING_JOBS = (JobKind.END_EXECUTIONS, JobKind.TAKE_OVER_EXECUTIONS)
+"""The jobs of who left."""
 
 LAST_ADMIN = "they are the workspace's last admin: make somebody else one first, or ask with the owner's own key"
 
@@ -69,39 +73,37 @@ async def change_member(
 
 
 @router.delete(
-    "/{person_id}", dependencies=[ASKS], status_code=204, summary="Remove a member, or leave: nothing is let in from then on"
+    "/{person_id}", dependencies=[ASKS], status_code=202, summary="Remove a member, or leave: nothing is let in from then on"
 )
 async def delete_member(
     person_id: str,
     deps: Dependencies,
     caller: CurrentCaller,
+    request: Request,
     response: Response,
     executions: Annotated[
         Leaving, Query(description="What becomes of the executions that they started: they end, or you answer for them")
     ] = Leaving.END,
-) -> None:
+) -> JobResponse:
     is_self = bool(caller.person) and person_id == caller.person
     if is_self:
         check_whole(caller)
     else:
         check_right(Right.MANAGE, caller)
-    await _find(deps, caller, person_id)
     if is_self and executions is Leaving.TAKE_OVER:
         raise build_input_error("executions", "must be end where you leave yourself: nobody is there who takes them over")
     ends = executions is Leaving.END
     kind = JobKind.END_EXECUTIONS if ends else JobKind.TAKE_OVER_EXECUTIONS
     job = build_job(deps, caller, kind, person_id, successor="" if ends else caller.person or OWNER)
-    await starting.prepare_delivery(deps.job_queue, job)
     try:
-        is_removed = await deps.members.remove(
-            person_id, owner=caller.owner.id, workspace=caller.workspace, forced=caller.key.is_own, job=job
-        )
-    except LastAdminError:
-        raise ConflictError(LAST_ADMIN) from None
-    if not is_removed:
-        raise NotFoundError("member")
-    await starting.deliver_soon(deps.job_queue, job, deps.tracer)
-    response.headers["Location"] = f"/v1/jobs/{job.id}"
+        await _find(deps, caller, person_id)
+        await _remove(deps, caller, job)
+    except NotFoundError:
+        started = await find_started_job(deps, caller, LEAVING_JOBS, person_id)
+        if started is None:
+            raise
+        return answer_again(started, request, response)
+    return answer_job(job, response)
 
 
 def to_member(membership: Membership, person: Person | None) -> shapes.MemberResponse:
@@ -114,6 +116,20 @@ def to_member(membership: Membership, person: Person | None) -> shapes.MemberRes
         max_credits_month=membership.max_credits_month,
         created_at=membership.created_at,
     )
+
+
+async def _remove(deps: ApiDependencies, caller: Caller, job: Job) -> None:
+    """End the membership of the subject of `job`, and start it in the same commit. Raise `NotFoundError`, and 409."""
+    await starting.prepare_delivery(deps.job_queue, job)
+    try:
+        is_removed = await deps.members.remove(
+            job.subject, owner=job.owner, workspace=job.workspace, forced=caller.key.is_own, job=job
+        )
+    except LastAdminError:
+        raise ConflictError(LAST_ADMIN) from None
+    if not is_removed:
+        raise NotFoundError("member")
+    await starting.deliver_soon(deps.job_queue, job, deps.tracer)
 
 
 async def _find(deps: ApiDependencies, caller: Caller, person: str) -> Membership:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
@@ -18,7 +18,7 @@ from ferryman.serving.api.access import CurrentCaller, Dependencies, Manager, Pr
 from ferryman.serving.api.alert_secret import issue_secret
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
-from ferryman.serving.api.jobs import build_job, start_job
+from ferryman.serving.api.jobs import answer_again, build_job, find_started_job, start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import CLOSED, Caller
 from ferryman.serving.api.shapes import workspace as shapes
@@ -97,12 +97,20 @@ async def restore_workspace(workspace: OwnedWorkspace, deps: Dependencies, _: Pr
 
 
 @router.delete("/{workspace_id}", status_code=202, summary="Delete a workspace with everything in it")
-async def delete_workspace(workspace: OwnedWorkspace, deps: Dependencies, caller: Principal, response: Response) -> JobResponse:
-    if workspace.is_default:
-        raise ConflictError("the default workspace cannot be deleted")
-    job = build_job(deps, caller, JobKind.DELETE_WORKSPACE, workspace.id, workspace=workspace.id)
-    response.headers["Location"] = f"/v1/jobs/{job.id}"
-    return await start_job(deps, caller, job)
+async def delete_workspace(
+    workspace_id: str, deps: Dependencies, caller: Principal, request: Request, response: Response
+) -> JobResponse:
+    try:
+        workspace = await find_workspace(workspace_id, deps, caller)
+        if workspace.is_default:
+            raise ConflictError("the default workspace cannot be deleted")
+        job = build_job(deps, caller, JobKind.DELETE_WORKSPACE, workspace.id, workspace=workspace.id)
+        return await start_job(deps, caller, job, response)
+    except NotFoundError:
+        started = await find_started_job(deps, caller, (JobKind.DELETE_WORKSPACE,), workspace_id, workspace=workspace_id)
+        if started is None:
+            raise
+        return answer_again(started, request, response)
 
 
 async def _set_state(deps: ApiDependencies, workspace: Workspace, state: WorkspaceState) -> shapes.WorkspaceResponse:
