@@ -21,13 +21,22 @@ from .values import DONE, EXECUTION, LEASE, NOW, OPENING, POLICY, open_execution
 TALK = f"{EXECUTION.agent}/talk"
 
 
+OTHERS = {"owner": "bob", "workspace": "ws_other", "agent": "agent_other"}
+"""Another owner's agent; nothing but the id of the conversation is the same."""
+
+COLLEAGUE = {"agent": "agent_other"}
+"""Another agent of the same workspace."""
+
+
 async def start(
-    stores: Stores, name: str, *, conversation: str = "talk", limit: int = 10_000, now: datetime = NOW
+    stores: Stores, name: str, *, conversation: str = "talk", limit: int = 10_000, now: datetime = NOW, **context: str
 ) -> Execution:
-    """Return an execution of `conversation` that is opened `now`, with 100 credits reserved."""
-    await put(stores.tasks, stores.executions, replace(EXECUTION, id=name, conversation=conversation))
+    """Return an execution of `conversation` that is opened `now`, with 100 credits reserved; `context` has other ids of it."""
+    task = context.get("owner", EXECUTION.task)  # an owner's has an id of its own
+    started = replace(EXECUTION, id=name, task=task, conversation=conversation, **context)
+    await put(stores.tasks, stores.executions, started)
     claimed, _ = await stores.executions.claim(name, slice=0, holder="h", now=now, lease=LEASE)
-    part = f"{EXECUTION.agent}/{conversation}"
+    part = f"{started.agent}/{conversation}"
     cap = Cap(kind=CapKind.CONVERSATION, id=part, credits=Decimal(limit), set_by=CapKind.AGENT)
     execution = replace(claimed, policy=replace(POLICY, caps=(cap,)))
     await stores.executions.open(execution, OPENING, entry=ledger.record_reservation(execution, Decimal(100), at=now), now=now)
@@ -79,11 +88,32 @@ async def test_each_conversation_has_a_cap_of_its_own(stores: Stores) -> None:
     await start(stores, "exec_3", conversation="other", limit=150)
 
 
-async def test_a_conversation_of_another_agent_is_another_one(stores: Stores) -> None:
+async def test_a_conversation_is_listed_in_its_own_workspace_alone(stores: Stores) -> None:
     await start(stores, "exec_1")
     assert await stores.ledger.list_conversations("ws_other", most=10) == []
     (balance,) = await read(stores)
     assert (balance.agent, balance.owner) == (EXECUTION.agent, "ann")
+
+
+@pytest.mark.parametrize("context", [OTHERS, COLLEAGUE], ids=["another owner's", "of another agent"])
+async def test_a_conversation_of_the_same_id_does_not_exhaust_it(stores: Stores, context: dict[str, str]) -> None:
+    await start(stores, "exec_1", limit=150, **context)
+    await start(stores, "exec_2", limit=150)
+    with pytest.raises(InsufficientCreditsError, match="of which 0 are used and 100 reserved"):
+        await start(stores, "exec_3", limit=150)
+
+
+@pytest.mark.parametrize("context", [OTHERS, COLLEAGUE], ids=["another owner's", "of another agent"])
+async def test_a_conversation_of_the_same_id_is_charged_for_its_own_executions(stores: Stores, context: dict[str, str]) -> None:
+    mine, other = await start(stores, "exec_1"), await start(stores, "exec_2", **context)
+    await asyncio.gather(end(stores, mine, 40), end(stores, other, 7))
+    listed = [*await read(stores), *await stores.ledger.list_conversations("ws_other", most=10)]
+    assert {balance.part_id: balance.credits_used for balance in listed} == {TALK: 40, "agent_other/talk": 7}
+
+
+async def test_a_conversation_of_the_same_id_has_another_name_in_the_ledger(stores: Stores) -> None:
+    mine, other = await start(stores, "exec_1"), await start(stores, "exec_2", **COLLEAGUE)
+    assert ledger.digest_conversation(mine) != ledger.digest_conversation(other)
 
 
 async def test_a_new_month_begins_with_nothing_used(stores: Stores) -> None:

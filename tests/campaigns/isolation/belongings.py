@@ -10,6 +10,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.conversation import ConversationBalance, name_conversation_balance
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.cap import CapKind
@@ -24,6 +25,12 @@ from tests.campaigns.isolation.tool_names import list_tool_names
 from tests.serving.conftest import TASK
 
 SECRET, WAITING, TWIN = "value of the credential", "waiting execution", "task like another's"
+TALKING, RESERVED = "task of the agent", 10
+"""The task whose executions belong to conversations, and the credits that each of them reserves."""
+
+CONVERSATION_MAX = Decimal(RESERVED) + Decimal("0.5")
+"""The limit of every conversation: an execution fits into one in which another has used little, and into none after two."""
+
 TWIN_CREDENTIAL = "GITHUB_TOKEN"
 """What the only credential of every side's task `TWIN` is named, each with a value of its own."""
 
@@ -156,11 +163,36 @@ async def make_agent(deployment: Deployment, mine: Belongings) -> str:
         name=f"{mine.word} one",
         system_prompt=mine.word,
         max_credits_month=Decimal(50),
+        conversation_credits_max=CONVERSATION_MAX,
         created_at=START,
         updated_at=START,
     )
     deployment.stage.memory.agents[agent.id] = agent
     return agent.id
+
+
+async def make_conversation(deployment: Deployment, mine: Belongings) -> str:
+    """Have an execution of the agent in a conversation, which has used so much of its limit that no other one fits."""
+    fields = {**TASK, "name": f"{mine.word} talking", "model": "scripted/isolation", "tools": [], "max_credits": str(RESERVED)}
+    task = await deployment.ask(mine.caller, "POST", "/v1/tasks", body={**fields, "agent_id": mine.ids["agent"]})
+    mine.ids[TALKING], name = str(task["task_id"]), f"{mine.word}-talk"
+    body = {"input": mine.word, "conversation": name}
+    started = await deployment.ask(mine.caller, "POST", f"/v1/tasks/{mine.ids[TALKING]}/executions", body=body)
+    memory = deployment.stage.memory
+    execution = memory.executions[started["execution_id"]]
+    memory.conversation_balances[name_conversation_balance(execution)] = ConversationBalance(
+        id=name_conversation_balance(execution),
+        owner=execution.owner,
+        workspace=execution.workspace,
+        agent=execution.agent,
+        conversation=name,
+        month="2026-11",
+        credits_used=Decimal(2),
+        credits_reserved=Decimal(0),
+        updated_at=START,
+    )
+    await deployment.ask(mine.caller, "POST", f"/v1/executions/{execution.id}/cancel")
+    return name
 
 
 async def make_job(deployment: Deployment, mine: Belongings) -> str:
@@ -224,6 +256,7 @@ MAKERS: Mapping[str, Maker] = {
     "tool": make_tool,
     "connection": make_connection,
     "execution": make_execution,
+    "conversation": make_conversation,
     "job": make_job,
     "person": make_person,
 }

@@ -27,6 +27,7 @@ SCOPES: Mapping[str, str] = {
     **dict.fromkeys(("agent", "agent_id"), "agent"),
     **dict.fromkeys(("owner", "owner_id", "user", "user_id", "person_id"), WORD),
     **{"task": "task", "task_id": "task", "execution_id": "execution"},
+    **dict.fromkeys(("conversation", "conversation_id"), "conversation"),
 }
 """Arguments by which a model may ask for somebody else's, and the kind of what they name: no schema has them (S4-98)."""
 

@@ -13,6 +13,7 @@ from tests.campaigns.isolation.deployment import Answer, Deployment
 from tests.campaigns.isolation.functions import Functions, TurnsModel
 from tests.campaigns.isolation.relations import Relation
 from tests.campaigns.isolation.surface import list_operations
+from tests.campaigns.isolation.talks import list_talks, talk
 from tests.campaigns.isolation.trial import Change, Place, change_nothing, prepare
 
 GUESSES = 300
@@ -99,6 +100,12 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
         answers = [await _call_tools(place, functions, [*twins, saying], task=TWIN) for place in trial.places]
         for attempt, *three in zip(twins, *(results_of[:-1] for results_of in answers), strict=True):
             results.add(relation, attempt, trial.judge(attempt, three))
+        for attempt in [attempt for attempt in list_talks() if only in attempt.kind]:
+            talks = [
+                await talk(place.deployment, _get_functions(place, functions), place.mine, place.fill(attempt))
+                for place in trial.places
+            ]
+            results.add(relation, attempt, trial.judge(attempt, talks))
         for attempt in [attempt for attempt in list_tickets() if only in attempt.kind]:
             outcomes = [await ask_for_ticket(_get_functions(place, functions), place.fill(attempt)) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, outcomes))

@@ -58,6 +58,7 @@ _FAULTS = (
     ("invitations of all workspaces are listed", f"{MEMORY}.people:MemoryInvitations.list", "== (owner, workspace)", "== (owner, known.workspace)", WORKSPACE, "a list, a counter or a limit"),
     ("alerts of all workspaces are listed", f"{MEMORY}.alerts:MemoryAlerts.list", "== (owner, workspace)", "== (owner, item.workspace)", WORKSPACE, "a list, a counter or a limit"),
     ("the history of all workspaces is listed", f"{MEMORY}.people:MemoryAuditEntries.list", "== (owner, workspace)", "== (owner, entry.workspace)", WORKSPACE, "a list, a counter or a limit"),
+    ("conversations of all workspaces are listed", f"{MEMORY}.owners:MemoryLedger.list_conversations", "if known.workspace == workspace", "if True", PERSON, "a list, a counter or a limit"),
     ("members see the budgets of all workspaces", f"{API}.budgets:_list_budgeted", "caller.key.is_own or workspace.id == here", "True", PERSON, "a list, a counter or a limit"),
     ("members see the workspaces of all", f"{API}.workspaces:list_workspaces", "(caller.key.is_own or workspace.id == caller.workspace)", "True", PERSON, "a list, a counter or a limit"),
     # what a request carries
@@ -71,6 +72,9 @@ _TOOL_FAULTS = (
     ("the statement is of all workspaces", f"{API}.account:get_ledger", "if caller.sees(entry)", "if True", WORKSPACE, "a list, a counter or a limit, after the other has used tools and credits"),
     ("declared tools are those of all tasks", f"{MEMORY}.clusters:MemoryClusters.tools", "self._memory.clusters.get(task, {})", "{name: one for many in self._memory.clusters.values() for name, one in many.items()}", OWNER, "a search for tools"),
     ("a scanner is anybody's", "ferryman.egress.scanner_cache:ScannerCache.find", "self._entries.pop(task, None)\n    if entry is None or not entry.is_for(values)", "next(iter(self._entries.values()), None)\n    if entry is None", OWNER, "a text that another's scanner would redact"),
+    ("conversations are of no agent", f"{DOMAIN}.credits.conversation:name_conversation_balance", "{execution.agent}.{execution.conversation}", "{execution.conversation}", OWNER, "a conversation of the same id"),
+    ("conversations are of no agent, and of a workspace", f"{DOMAIN}.credits.conversation:name_conversation_balance", "{execution.agent}.{execution.conversation}", "{execution.workspace}.{execution.conversation}", COLLEAGUE, "a conversation of the same id"),
+    ("the balance of any conversation is read", f"{MEMORY}.executions:MemoryExecutions._read_balance", "self._memory.conversation_balances.get(name_conversation_balance(execution))", "next((known for known in self._memory.conversation_balances.values() if known.conversation == execution.conversation), None)", OWNER, "a conversation of the same id"),
     ("opened credentials are anybody's", "ferryman.tools.execute_call:_open", "deps.opened.get(task)", "deps.opened.get(next((known for known, (_, one) in deps.opened._entries.items() if one.versions == versions), task))", OWNER, "a credential of the same name"),
 )
 # fmt: on

@@ -87,6 +87,10 @@ def _list_documents(documents: Any) -> list[tuple[Any, Any]]:
     return [(item, item) for item in documents] if isinstance(documents, set | list | tuple) else []
 
 
+OF_OWNERS = frozenset({"balances"})
+"""Stores with one row for each owner, in which both sides may have a part; it is made when one of them first uses credits."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Boundary:
     """What only the other side has, and what both have a part in, as it was before the first attempt.
@@ -107,10 +111,10 @@ class Boundary:
     def find_crossed(self, there: Rows, alone: Rows) -> Iterator[str]:
         """Yield what of the other's was changed or deleted, and what of the attacker's depends on the other."""
         for row in self.theirs.keys() | there.keys() | alone.keys():
-            if row in self.shared or (row in self.theirs and row in alone):
-                continue  # both sides have a part in it, as in an owner's balance
+            store, name = row
+            if row in self.shared or (store in OF_OWNERS and row in self.theirs and row in alone):
+                continue
             expected = self.theirs.get(row, alone.get(row))
             if there.get(row) != expected:
-                store, name = row
                 was = "is gone" if row not in there else "is there" if expected is None else f"is {there[row][:SHOWN_MAX]}"
                 yield f"{'the other' if row in self.theirs else 'one'}'s {store}/{name} {was}"

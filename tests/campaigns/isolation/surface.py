@@ -12,7 +12,10 @@ Document = Mapping[str, Any]
 PUBLIC = frozenset({"integration_id", "client_id"})
 """Parameters and fields that end like an id, and name what is nobody's: entries of the catalogue, applications at services."""
 
-NAMED: Mapping[str, str] = {"task": "task", "agent": "agent", "workspace": "workspace", "person": "person", "id": "tool"}
+NAMED: Mapping[str, str] = {
+    **{kind: kind for kind in ("task", "agent", "workspace", "person", "conversation")},
+    "id": "tool",
+}
 """Fields and filters that hold an id without saying so, and the kind of what it belongs to."""
 
 NAMES: Mapping[str, str] = {"/credentials/{name}": "credential", "/tools/cluster/{name}": "cluster"}
