@@ -10,9 +10,11 @@ from typing import Any
 from ferryman.catalog.tools import DECLARED
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.credentials.credential import AuthType, Label
+from ferryman.domain.credits.alert import Alert
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Lease, Step
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.tool import Tool, ToolPolicy
@@ -82,3 +84,11 @@ def build_tool(**fields: Any) -> Tool:
 def build_tool_policy(**fields: Any) -> ToolPolicy:
     """Return the policy of declared tools, with these fields."""
     return replace(DECLARED.policy, **fields)
+
+
+def build_alert(**fields: Any) -> Alert:
+    """Return the alert `alert_1` of an agent's cap of 100 credits, of which 80 percent are used."""
+    amounts = {"limit": Decimal(100), "credits_used": Decimal(81), "credits_reserved": Decimal(0)}
+    ids = {"id": "alert_1", "owner": "o", "workspace": "w", "subject": "agent_1", "execution": "e"}
+    about = {"kind": CapKind.AGENT, "percent": 80, "month": "2026-11", "created_at": START}
+    return Alert(**{**ids, **amounts, **about, **fields})

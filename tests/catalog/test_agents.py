@@ -14,8 +14,9 @@ from ferryman import catalog
 from ferryman.catalog.agents import TEMPLATES, read_agents
 from ferryman.catalog.tools import ICONS, LISTED
 from ferryman.domain.agents.rules import find_agent_problems
+from ferryman.domain.changes import change_value
 from ferryman.domain.tools.agent import AgentRole
-from ferryman.domain.workspaces.agent import build_default_agent, change_agent
+from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.effective_policy import ToolLimits
 from ferryman.settings import MisconfiguredError
 from tests.builders import START
@@ -94,7 +95,7 @@ def test_every_template_becomes_an_agent_that_breaks_no_rule() -> None:
     names = ("name", "description", "system_prompt", "allowed_tools")
     for template in TEMPLATES.values():
         fields = {name: getattr(template, name) for name in names}
-        agent = change_agent(build_default_agent("o", "ws"), fields, now=START)
+        agent = change_value(build_default_agent("o", "ws"), fields, now=START)
         assert find_agent_problems(agent, tools=LISTED, models=()) == []
 
 

@@ -9,10 +9,11 @@ from decimal import Decimal
 
 import pytest
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.settings import ToolSettings
-from ferryman.domain.workspaces.agent import Agent, build_default_agent, change_agent
+from ferryman.domain.workspaces.agent import Agent, build_default_agent
 
 from .conftest import Stores
 from .values import NOW, open_workspaces
@@ -70,7 +71,7 @@ async def test_the_default_agent_is_there_without_being_stored(stores: Stores) -
 
 
 async def test_the_default_agent_can_be_changed_and_is_changed_from_then_on(stores: Stores) -> None:
-    changed = change_agent(DEFAULT, {"allowed_tools": ("http_get",)}, now=NOW)
+    changed = change_value(DEFAULT, {"allowed_tools": ("http_get",)}, now=NOW)
     assert await stores.agents.update(changed, ["allowed_tools"], since=DEFAULT.updated_at) is True
     assert await stores.agents.get(DEFAULT.id, **PLACE) == changed
     assert list(await stores.agents.list(**PLACE)) == [changed]
@@ -79,7 +80,7 @@ async def test_the_default_agent_can_be_changed_and_is_changed_from_then_on(stor
 
 
 async def test_of_two_changes_of_the_default_agent_at_once_one_is_taken(stores: Stores) -> None:
-    changes = [change_agent(DEFAULT, {"name": f"name {n}"}, now=NOW) for n in range(2)]
+    changes = [change_value(DEFAULT, {"name": f"name {n}"}, now=NOW) for n in range(2)]
     outcomes = await asyncio.gather(
         *(stores.agents.update(change, ["name"], since=DEFAULT.updated_at) for change in changes), return_exceptions=True
     )
@@ -127,6 +128,6 @@ async def test_a_deleted_agent_is_gone_and_a_deleted_default_one_is_as_it_was_at
     assert await stores.agents.delete(AGENT.id, **PLACE) is True
     assert await stores.agents.delete(AGENT.id, **PLACE) is False
     assert await stores.agents.get(AGENT.id, **PLACE) is None
-    await stores.agents.update(change_agent(DEFAULT, {"name": "n"}, now=NOW), ["name"], since=DEFAULT.updated_at)
+    await stores.agents.update(change_value(DEFAULT, {"name": "n"}, now=NOW), ["name"], since=DEFAULT.updated_at)
     assert await stores.agents.delete(DEFAULT.id, **PLACE) is True
     assert await stores.agents.get(DEFAULT.id, **PLACE) == DEFAULT

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions.execution import Status
@@ -19,7 +20,7 @@ from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
-from ferryman.domain.tasks.task import Task, change_task
+from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import TASK_BYTES_MAX, TOOLS_PER_TASK_MAX
 from ferryman.domain.workspaces.names import derive_default_workspace
 
@@ -118,7 +119,7 @@ async def test_scheduled_tasks_of_an_owner_that_get_a_schedule(stores: Stores) -
         plain = [task(100 * round_ + number, owner=f"owner_{round_}", **DEFAULT) for number in range(ATTEMPTS)]
         for stored in plain:
             await stores.tasks.create(stored)
-        armed = [change_task(stored, {"schedule": CRON}, now=NOW) for stored in plain]
+        armed = [change_value(stored, {"schedule": CRON}, now=NOW) for stored in plain]
         outcomes = await at_once(stores.tasks.update(scheduled, ["schedule"], since=NOW, scheduled=5) for scheduled in armed)
         assert let_in(outcomes, LimitReachedError) == 5
         listed = await stores.tasks.list(derive_default_workspace(f"owner_{round_}"))
@@ -129,7 +130,7 @@ async def test_new_and_changed_tasks_share_the_bound_on_schedules(stores: Stores
     plain = [task(number) for number in range(6)]
     for stored in plain:
         await stores.tasks.create(stored)
-    armed = [change_task(stored, {"schedule": CRON}, now=NOW) for stored in plain]
+    armed = [change_value(stored, {"schedule": CRON}, now=NOW) for stored in plain]
     changes = [stores.tasks.update(scheduled, ["schedule"], since=NOW, scheduled=4) for scheduled in armed]
     news = [stores.tasks.create(task(10 + number, schedule=CRON), scheduled=4) for number in range(6)]
     assert let_in(await at_once([*changes, *news]), LimitReachedError) == 4
@@ -137,9 +138,9 @@ async def test_new_and_changed_tasks_share_the_bound_on_schedules(stores: Stores
 
 async def test_a_task_that_has_a_schedule_is_given_another_at_the_bound(stores: Stores) -> None:
     await stores.tasks.create(task(1, schedule=CRON), scheduled=1)
-    other = change_task(task(1), {"schedule": replace(CRON, cron="30 * * * *")}, now=NOW)
+    other = change_value(task(1), {"schedule": replace(CRON, cron="30 * * * *")}, now=NOW)
     assert await stores.tasks.update(other, ["schedule"], since=NOW, scheduled=1) is True
-    off = change_task(other, {"schedule": None}, now=NOW)
+    off = change_value(other, {"schedule": None}, now=NOW)
     assert await stores.tasks.update(off, ["schedule"], since=other.updated_at, scheduled=0) is True
 
 
@@ -147,7 +148,7 @@ async def test_of_those_who_change_a_task_from_the_same_state_one_does(stores: S
     for round_ in range(ROUNDS):
         await stores.tasks.create(task(round_))
         changes = [
-            change_task(task(round_), {"webhook_urls": (f"https://hooks.example.com/{n}",)}, now=NOW) for n in range(ATTEMPTS)
+            change_value(task(round_), {"webhook_urls": (f"https://hooks.example.com/{n}",)}, now=NOW) for n in range(ATTEMPTS)
         ]
         outcomes = await at_once(stores.tasks.update(change, ["webhook_urls"], since=NOW) for change in changes)
         assert let_in(outcomes, StaleError) == 1
@@ -156,8 +157,8 @@ async def test_of_those_who_change_a_task_from_the_same_state_one_does(stores: S
 async def test_turning_off_and_another_change_from_the_same_state(stores: Stores) -> None:
     for round_ in range(ROUNDS):
         await stores.tasks.create(task(round_))
-        off = change_task(task(round_), {"enabled": False}, now=NOW)
-        named = change_task(task(round_), {"name": "new", "enabled": True}, now=NOW)
+        off = change_value(task(round_), {"enabled": False}, now=NOW)
+        named = change_value(task(round_), {"name": "new", "enabled": True}, now=NOW)
         outcomes = await at_once(
             [
                 stores.tasks.update(off, ["enabled"], since=NOW),

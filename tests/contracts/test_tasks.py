@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FORMER_MAX, KNOWN, FormerValue, FormerValues
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tasks.task import TaskFilter, TaskSummary, change_task
+from ferryman.domain.tasks.task import TaskFilter, TaskSummary
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.names import derive_default_workspace
 
@@ -48,7 +49,7 @@ async def test_a_change_to_a_task_that_was_changed_meanwhile_is_not_taken(stores
 
 async def test_of_two_changes_at_once_one_is_taken(stores: Stores) -> None:
     await stores.tasks.create(TASK)
-    changes = [change_task(TASK, {"name": f"name {n}"}, now=NOW) for n in range(2)]
+    changes = [change_value(TASK, {"name": f"name {n}"}, now=NOW) for n in range(2)]
     outcomes = await asyncio.gather(
         *(stores.tasks.update(change, ["name"], since=NOW) for change in changes), return_exceptions=True
     )

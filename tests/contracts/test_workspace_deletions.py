@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from ferryman.domain.archives.content import ExecutionParts
+from ferryman.domain.changes import change_value
 from ferryman.domain.jobs.parts import list_parts
-from ferryman.domain.workspaces.agent import Agent, build_default_agent, change_agent
+from ferryman.domain.workspaces.agent import Agent, build_default_agent
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceGoneError, WorkspaceState
 from ferryman.ports.archives import ImportedHistory
 
@@ -34,7 +35,7 @@ def store_agent(stores: Stores, workspace: str) -> Awaitable[object]:
 
 def change_default_agent(stores: Stores, workspace: str) -> Awaitable[object]:
     default = build_default_agent("ann", workspace)
-    return stores.agents.update(change_agent(default, {"name": "n"}, now=NOW), ["name"], since=default.updated_at)
+    return stores.agents.update(change_value(default, {"name": "n"}, now=NOW), ["name"], since=default.updated_at)
 
 
 def store_history(stores: Stores, workspace: str, *pieces: ImportedHistory) -> Awaitable[object]:

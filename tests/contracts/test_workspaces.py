@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import pytest
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.names import derive_default_workspace
-from ferryman.domain.workspaces.rules import change_workspace
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState, build_default_workspace
 
 from .belongings import build_job
@@ -103,7 +103,7 @@ async def test_a_workspace_that_is_being_deleted_is_not_opened_again(stores: Sto
     assert closed is not None
     assert closed.updated_at > late.updated_at > NOW
     for since in (late.updated_at, closed.updated_at):
-        changed = change_workspace(late, {"state": WorkspaceState.ACTIVE}, now=LATER)
+        changed = change_value(late, {"state": WorkspaceState.ACTIVE}, now=LATER)
         assert await stores.workspaces.update(changed, ["state"], since=since) is False
     assert (
         await stores.workspaces.get("ws_1", owner="ann")

@@ -9,15 +9,16 @@ import pytest
 
 from ferryman.catalog.tools import LISTED
 from ferryman.domain.agents.rules import find_agent_problems, find_list_problems
+from ferryman.domain.changes import change_value
 from ferryman.domain.tools.settings import ToolSettings
-from ferryman.domain.workspaces.agent import Agent, build_default_agent, change_agent
+from ferryman.domain.workspaces.agent import Agent, build_default_agent
 from tests.builders import START
 
 DEFAULT = build_default_agent("o", "ws")
 
 
 def find_problems(**fields: Any) -> list[tuple[str, str]]:
-    agent = change_agent(DEFAULT, fields, now=START)
+    agent = change_value(DEFAULT, fields, now=START)
     return [(problem.field, problem.message) for problem in find_agent_problems(agent, tools=LISTED, models={"m"})]
 
 
@@ -106,6 +107,6 @@ def test_a_list_of_tools_may_name_declared_ones() -> None:
 
 
 def test_any_two_states_of_an_agent_differ_in_when_they_were_changed() -> None:
-    first = change_agent(DEFAULT, {"name": "a"}, now=START)
-    second: Agent = change_agent(first, {"name": "b"}, now=START)
+    first = change_value(DEFAULT, {"name": "a"}, now=START)
+    second: Agent = change_value(first, {"name": "b"}, now=START)
     assert first.updated_at == START < second.updated_at

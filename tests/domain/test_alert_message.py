@@ -10,25 +10,11 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.alert_message import build_body, encode_body, generate_secret, sign_message
 from ferryman.domain.owners.cap import CapKind
-from tests.builders import START
+from tests.builders import START, build_alert
 
-ALERT = Alert(
-    id="alert_1",
-    owner="o",
-    workspace="w",
-    kind=CapKind.AGENT,
-    subject="a",
-    limit=Decimal("100.50"),
-    percent=80,
-    credits_used=Decimal(81),
-    credits_reserved=Decimal(5),
-    month="2026-11",
-    execution="e",
-    created_at=START,
-)
+ALERT = build_alert(subject="a", limit=Decimal("100.50"), credits_reserved=Decimal(5))
 
 
 def test_the_body_tells_which_cap_how_far_it_is_used_and_since_which_execution() -> None:

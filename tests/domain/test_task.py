@@ -8,9 +8,10 @@ from decimal import Decimal
 
 import pytest
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.owners.plan import GURU, PRO
 from ferryman.domain.tasks.schedule import AHEAD_MAX, Schedule, ScheduleType
-from ferryman.domain.tasks.task import Task, change_task, find_task_problems
+from ferryman.domain.tasks.task import Task, find_task_problems
 from tests.builders import build_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -75,10 +76,10 @@ def test_a_model_that_has_a_price_may_be_named(model):
 
 
 def test_a_change_is_always_later_than_the_one_before():
-    once = change_task(TASK, {"enabled": False}, now=NOW)
-    twice = change_task(once, {"name": "other"}, now=NOW - timedelta(seconds=1))
+    once = change_value(TASK, {"enabled": False}, now=NOW)
+    twice = change_value(once, {"name": "other"}, now=NOW - timedelta(seconds=1))
     assert TASK.updated_at < once.updated_at < twice.updated_at
-    assert change_task(TASK, {}, now=NOW + timedelta(seconds=1)).updated_at == NOW + timedelta(seconds=1)
+    assert change_value(TASK, {}, now=NOW + timedelta(seconds=1)).updated_at == NOW + timedelta(seconds=1)
 
 
 def test_a_fourth_webhook_url_is_refused_with_the_limit_named():
@@ -163,9 +164,9 @@ def test_abuse_is_looked_for_within_the_limit_of_a_prompt():
 
 
 def test_a_change_keeps_the_other_fields():
-    changed = change_task(TASK, {"enabled": False}, now=NOW + timedelta(hours=1))
+    changed = change_value(TASK, {"enabled": False}, now=NOW + timedelta(hours=1))
     assert changed == replace(TASK, enabled=False, updated_at=NOW + timedelta(hours=1))
-    assert change_task(TASK, {}, now=NOW).updated_at == NOW + timedelta(microseconds=1)
+    assert change_value(TASK, {}, now=NOW).updated_at == NOW + timedelta(microseconds=1)
 
 
 def test_every_problem_is_told_at_once():

@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import json
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 import pytest
 
@@ -25,25 +24,13 @@ from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.tools.alerting.send import SendingDependencies, send_alert
 from ferryman.vault.seal import PublicKey, build_credential_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
+from tests.builders import build_alert
 
 from .conftest import PUBLIC, Answer, GateHarness, Names, reply
 
 PRIVATE = generate_private_key()
 URL = "https://a.test/hooks/budget?room=1"
-ALERT = Alert(
-    id="alert_1",
-    owner="o",
-    workspace="w",
-    kind=CapKind.AGENT,
-    subject="agent_1",
-    limit=Decimal(100),
-    percent=80,
-    credits_used=Decimal(81),
-    credits_reserved=Decimal(0),
-    month="2026-11",
-    execution="e",
-    created_at=START,
-)
+ALERT = build_alert()
 
 
 @dataclass

@@ -18,11 +18,12 @@ from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import TOOLS
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
-from ferryman.domain.jobs.deletion_receipt import DeletionReceipt, format_moment
+from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
+from ferryman.domain.receipts.receipt import format_moment
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.imports import ArchiveImport

@@ -15,6 +15,7 @@ from ferryman.domain.workspaces.names import derive_default_agent, derive_defaul
 from ferryman.domain.workspaces.workspace import build_default_workspace
 
 from .conftest import TASK, Stage
+from .problems import read_problems
 
 WORKSPACE = derive_default_workspace("ann")
 DEFAULT = derive_default_agent(WORKSPACE)
@@ -27,11 +28,6 @@ async def create(client: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
     assert answer.status_code == 201, answer.text
     body: dict[str, Any] = answer.json()
     return body
-
-
-def problems(answer: httpx.Response) -> dict[str, str]:
-    assert answer.status_code == 422, answer.text
-    return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
 async def test_a_created_agent_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
@@ -118,7 +114,7 @@ async def test_the_default_agent_can_be_changed(client: httpx.AsyncClient) -> No
     ],
 )
 async def test_a_broken_rule_is_named(client: httpx.AsyncClient, fields: dict[str, Any], field: str, message: str) -> None:
-    broken = problems(await client.post("/v1/agents", json={**NEW, **fields}))
+    broken = read_problems(await client.post("/v1/agents", json={**NEW, **fields}))
     assert list(broken) == [field]
     assert message in broken[field]
 

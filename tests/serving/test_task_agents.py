@@ -11,6 +11,7 @@ import pytest
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 
 from .conftest import TASK, Stage
+from .problems import read_problems
 
 DEFAULT = derive_default_agent(derive_default_workspace("ann"))
 MODELLESS = {name: value for name, value in TASK.items() if name != "model"}
@@ -29,11 +30,6 @@ async def store(client: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
     assert answer.status_code == 201, answer.text
     stored: dict[str, Any] = answer.json()
     return stored
-
-
-def problems(answer: httpx.Response) -> dict[str, str]:
-    assert answer.status_code == 422, answer.text
-    return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
 @pytest.mark.parametrize("fields", [{}, {"agent_id": None}, {"agent_id": DEFAULT}])
@@ -60,25 +56,25 @@ async def test_a_task_without_a_model_takes_its_agents(client: httpx.AsyncClient
 
 @pytest.mark.parametrize("fields", [{}, {"model": None}])
 async def test_a_task_whose_agent_names_no_model_needs_one(client: httpx.AsyncClient, fields: dict[str, Any]) -> None:
-    assert problems(await client.post("/v1/tasks", json={**MODELLESS, **fields})) == NO_MODEL
+    assert read_problems(await client.post("/v1/tasks", json={**MODELLESS, **fields})) == NO_MODEL
 
 
 async def test_an_agent_that_names_no_model_is_not_given_to_a_task_that_names_none(
     client: httpx.AsyncClient, agent: str
 ) -> None:
     task = (await client.post("/v1/tasks", json={**MODELLESS, "agent_id": agent})).json()["task_id"]
-    assert problems(await client.patch(f"/v1/tasks/{task}", json={"agent_id": None})) == NO_MODEL
+    assert read_problems(await client.patch(f"/v1/tasks/{task}", json={"agent_id": None})) == NO_MODEL
 
 
 async def test_a_model_is_taken_away_where_the_agent_names_one(client: httpx.AsyncClient, agent: str) -> None:
     task = (await store(client))["task_id"]
-    assert problems(await client.patch(f"/v1/tasks/{task}", json={"model": None})) == NO_MODEL
+    assert read_problems(await client.patch(f"/v1/tasks/{task}", json={"model": None})) == NO_MODEL
     changed = (await client.patch(f"/v1/tasks/{task}", json={"model": None, "agent_id": agent})).json()
     assert (changed["model"], changed["agent_id"]) == (None, agent)
 
 
 async def test_an_unreadable_agent_does_not_have_a_model_asked_for(client: httpx.AsyncClient) -> None:
-    assert set(problems(await client.post("/v1/tasks", json={**MODELLESS, "agent_id": 7}))) == {"agent_id"}
+    assert set(read_problems(await client.post("/v1/tasks", json={**MODELLESS, "agent_id": 7}))) == {"agent_id"}
 
 
 async def test_an_agent_of_anybody_else_is_answered_as_one_that_is_nowhere(client: httpx.AsyncClient, stage: Stage) -> None:
@@ -91,7 +87,7 @@ async def test_an_agent_of_anybody_else_is_answered_as_one_that_is_nowhere(clien
     created = [await client.post("/v1/tasks", json={**TASK, "agent_id": name}) for name in named]
     changed = [await client.patch(f"/v1/tasks/{task}", json={"agent_id": name}) for name in named]
     answers = [*created, *changed]
-    assert {problems(answer)["agent_id"] for answer in answers} == {"is not an agent of this workspace"}
+    assert {read_problems(answer)["agent_id"] for answer in answers} == {"is not an agent of this workspace"}
     assert len({answer.content for answer in answers}) == 1
 
 
@@ -99,8 +95,8 @@ async def test_an_archived_agent_is_not_given_to_a_task(client: httpx.AsyncClien
     task = (await store(client))["task_id"]
     await client.post(f"/v1/agents/{agent}/archive")
     expected = {"agent_id": "is an archived agent: restore it first, or name another"}
-    assert problems(await client.post("/v1/tasks", json={**TASK, "agent_id": agent})) == expected
-    assert problems(await client.patch(f"/v1/tasks/{task}", json={"agent_id": agent})) == expected
+    assert read_problems(await client.post("/v1/tasks", json={**TASK, "agent_id": agent})) == expected
+    assert read_problems(await client.patch(f"/v1/tasks/{task}", json={"agent_id": agent})) == expected
 
 
 async def test_a_task_of_an_agent_that_was_archived_can_be_changed_and_moved(client: httpx.AsyncClient, agent: str) -> None:

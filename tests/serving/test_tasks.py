@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from ferryman.domain.tasks.task import Task, change_task
+from ferryman.domain.changes import change_value
+from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.serving.api.task_agents import NO_MODEL
@@ -71,7 +72,7 @@ class Contended(MemoryTasks):
     async def get(self, task: str) -> Task | None:
         stored = await super().get(task)
         if stored is not None:
-            change = change_task(stored, {"enabled": False}, now=stored.updated_at)
+            change = change_value(stored, {"enabled": False}, now=stored.updated_at)
             await self.update(change, ["enabled"], since=stored.updated_at)
         return stored
 
@@ -94,7 +95,7 @@ class Renamed(MemoryTasks):
         stored = await super().get(task)
         if stored is not None and not self.renamed:
             self.renamed = True
-            change = change_task(stored, {"name": "theirs"}, now=stored.updated_at)
+            change = change_value(stored, {"name": "theirs"}, now=stored.updated_at)
             await self.update(change, ["name"], since=stored.updated_at)
         return stored
 

@@ -11,6 +11,7 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import WORKSPACES_PER_OWNER_MAX
 
 from .conftest import Stage
+from .problems import read_problems
 
 LONGEST = "must be 1 to 90 days, as this deployment keeps nothing longer; null for as long as the deployment keeps any"
 LIMITS = {"max_credits_month": 5, "conversation_credits_max": 2, "retention_days": 30}
@@ -20,11 +21,6 @@ DEFAULT = derive_default_workspace("ann")
 
 async def create(client: httpx.AsyncClient, **fields: Any) -> httpx.Response:
     return await client.post("/v1/workspaces", json={**NEW, **fields})
-
-
-def problems(answer: httpx.Response) -> dict[str, str]:
-    assert answer.status_code == 422, answer.text
-    return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
 async def test_a_created_workspace_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
@@ -95,13 +91,13 @@ async def test_a_field_that_is_not_accepted_is_named_with_its_limit(
     client: httpx.AsyncClient, stage: Stage, fields: dict[str, Any], field: str, message: str
 ) -> None:
     before = dict(stage.memory.workspaces)
-    assert problems(await create(client, **fields)) == {field: message}
-    assert problems(await client.patch("/v1/workspaces/ws_ann", json=fields)) == {field: message}
+    assert read_problems(await create(client, **fields)) == {field: message}
+    assert read_problems(await client.patch("/v1/workspaces/ws_ann", json=fields)) == {field: message}
     assert stage.memory.workspaces == before
 
 
 async def test_an_address_for_alerts_must_be_https(client: httpx.AsyncClient) -> None:
-    assert list(problems(await create(client, alert_url="ftp://hooks.example.com/"))) == ["alert_url"]
+    assert list(read_problems(await create(client, alert_url="ftp://hooks.example.com/"))) == ["alert_url"]
 
 
 async def test_an_archived_workspace_is_not_changed_until_it_is_restored(client: httpx.AsyncClient) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any, TextIO
 
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
-from ferryman.cli.files import read_object
+from ferryman.cli.fields import FILE, add_options, read_tool_fields
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 
-FILE = click.File("r", encoding="utf-8")
 LEVELS = tuple(level.value for level in PolicyLevel)
 YES, NO, NOT_JUDGED = "yes", "no", "-"
 CLEARED = ("model", "max_credits_month", "conversation_credits_max")
@@ -34,21 +33,17 @@ def agent() -> None:
     """
 
 
-def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
-    options = [
-        click.option("--file", type=FILE, help="A YAML or JSON file with its fields, - for stdin; options win over it."),
-        click.option("--name", help="What you call it."),
-        click.option("--description", help="What it is for."),
-        click.option("--system-prompt", help="What every execution of its tasks is told before the task's own prompt."),
-        click.option("--model", help="The model of its tasks that name none, one of `ferryman models`; none: each names one."),
-        click.option("--tool", "allowed_tools", multiple=True, help="A tool it may call, and no others; repeat for more."),
-        click.option("--all-tools", is_flag=True, help="It may call every tool that the task enables."),
-        click.option("--max-credits-month", help="Credits its executions may use in a month (UTC); none: no limit."),
-        click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: as the workspace."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+_fields = add_options(
+    click.option("--file", type=FILE, help="A YAML or JSON file with its fields, - for stdin; options win over it."),
+    click.option("--name", help="What you call it."),
+    click.option("--description", help="What it is for."),
+    click.option("--system-prompt", help="What every execution of its tasks is told before the task's own prompt."),
+    click.option("--model", help="The model of its tasks that name none, one of `ferryman models`; none: each names one."),
+    click.option("--tool", "allowed_tools", multiple=True, help="A tool it may call, and no others; repeat for more."),
+    click.option("--all-tools", is_flag=True, help="It may call every tool that the task enables."),
+    click.option("--max-credits-month", help="Credits its executions may use in a month (UTC); none: no limit."),
+    click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: as the workspace."),
+)
 
 
 @agent.command()
@@ -57,7 +52,7 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
 @api_command
 async def create(session: ApiSession, /, file: IO[str] | None, **options: Any) -> None:
     """Create an agent from a template, a file, options, or all of them."""
-    created = await session.client.create_agent(_read(file, options))
+    created = await session.client.create_agent(read_tool_fields(file, options, cleared=CLEARED))
     session.screen.print_result(created, created["agent_id"])
 
 
@@ -100,7 +95,7 @@ async def show(session: ApiSession, agent: str) -> None:
 @api_command
 async def update(session: ApiSession, /, agent: str, file: IO[str] | None, **options: Any) -> None:
     """Change some fields of AGENT; what is not named stays as it is. Executions that have begun keep what they began with."""
-    _print(session, await session.client.change_agent(agent, _read(file, options)))
+    _print(session, await session.client.change_agent(agent, read_tool_fields(file, options, cleared=CLEARED)))
 
 
 @agent.command()
@@ -162,22 +157,3 @@ def _build_row(row: Mapping[str, Any], *, judges_task: bool) -> dict[str, Any]:
 def _print(session: ApiSession, stored: Mapping[str, Any]) -> None:
     session.screen.print_json(stored)
     session.screen.print_fields(stored)
-
-
-def _read(file: IO[str] | None, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that a file and options give; options win."""
-    all_tools = options.pop("all_tools")
-    if all_tools and options["allowed_tools"]:
-        raise click.UsageError("only one of --tool and --all-tools can be given")
-    chosen: dict[str, Any] = {}
-    for name, value in options.items():
-        if value not in (None, ()):
-            chosen[name] = list(value) if isinstance(value, tuple) else value
-    for name in CLEARED:
-        if chosen.get(name) == "none":
-            chosen[name] = None
-    return {
-        **({} if file is None else read_object(file, "--file")),
-        **chosen,
-        **({"allowed_tools": []} if all_tools else {}),
-    }

@@ -10,6 +10,7 @@ import click
 
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command, joining_command
+from ferryman.cli.fields import read_fields
 from ferryman.client import PAGE_MAX
 from ferryman.client.request import generate_secret
 from ferryman.domain.workspaces.member import Role
@@ -99,10 +100,7 @@ async def list_(session: ApiSession, invited: bool) -> None:
 @api_command
 async def update(session: ApiSession, /, person: str, **options: Any) -> None:
     """Change what PERSON may do; it acts on their next request. What is not named stays as it is."""
-    change = {name: value for name, value in options.items() if value is not None}
-    if change.get("max_credits_month") == "none":
-        change["max_credits_month"] = None
-    changed = await session.client.change_member(person, change)
+    changed = await session.client.change_member(person, read_fields(None, options, cleared=("max_credits_month",)))
     session.screen.print_json(changed)
     session.screen.print_fields(changed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,13 +10,12 @@ import click
 
 from ferryman.cli import exits, task_template
 from ferryman.cli.commands import ApiSession, api_command, screen_command
-from ferryman.cli.files import read_object
+from ferryman.cli.fields import FILE, add_options, read_fields
 from ferryman.cli.screen import Screen
 from ferryman.client import PAGE_MAX
 from ferryman.domain.tasks.schedule import FIELDS, ScheduleType
 from ferryman.domain.tasks.task import NAME_CHARACTERS_MAX, ToolLoading
 
-FILE = click.File("r", encoding="utf-8")
 LOADING = click.Choice([loading.value for loading in ToolLoading])
 CLEARED = ("agent_id", "model")
 """The options whose value none is that of a task which does not name one."""
@@ -33,35 +32,31 @@ def task() -> None:
     """
 
 
-def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
-    options = [
-        click.option("--file", type=FILE, help="A YAML or JSON file with the task's fields, - for stdin; options win over it."),
-        click.option("--name", help="What you call it."),
-        click.option("--description", help="What it is for."),
-        click.option("--agent", "agent_id", help="The agent that runs it, of `ferryman agent list`; none: the default one."),
-        click.option(
-            "--model",
-            help="The model, one of `ferryman models`; scripted/NAME plays a script of a local stack; none: its agent's.",
-        ),
-        click.option("--prompt", "task_prompt", help="What is to be done; may use {{date}} and {{task_name}}."),
-        click.option("--system-prompt", help="How it is to be done."),
-        click.option("--tool", "tools", multiple=True, help="A tool it may use; repeat for more."),
-        click.option("--tool-loading", type=LOADING, help="Which of its tools the model is shown."),
-        click.option("--integration", "integrations", multiple=True, help="A service it may reach; repeat for more."),
-        click.option("--webhook-url", "webhook_urls", multiple=True, help="A URL it may post to, at most three."),
-        click.option("--webhook-match", type=click.Choice(["host", "url"]), help="What of a webhook URL must match."),
-        click.option("--max-iterations", type=int, help="Turns an execution may take."),
-        click.option("--max-credits", help="Credits an execution may spend."),
-        click.option("--max-tokens", type=int, help="Tokens of one reply."),
-        click.option("--temperature", type=float, help="0 to 1."),
-        click.option("--schedule", "cron", metavar="CRON", help='When it runs by itself, in UTC: "*/15 * * * *".'),
-        click.option("--once", metavar="MOMENT", help="It runs by itself at a moment: 2027-01-31T09:00:00Z."),
-        click.option("--delay", type=int, metavar="SECONDS", help="It runs by itself so many seconds from now."),
-        click.option("--enabled/--disabled", default=None, help="Whether it can be run."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+_fields = add_options(
+    click.option("--file", type=FILE, help="A YAML or JSON file with the task's fields, - for stdin; options win over it."),
+    click.option("--name", help="What you call it."),
+    click.option("--description", help="What it is for."),
+    click.option("--agent", "agent_id", help="The agent that runs it, of `ferryman agent list`; none: the default one."),
+    click.option(
+        "--model",
+        help="The model, one of `ferryman models`; scripted/NAME plays a script of a local stack; none: its agent's.",
+    ),
+    click.option("--prompt", "task_prompt", help="What is to be done; may use {{date}} and {{task_name}}."),
+    click.option("--system-prompt", help="How it is to be done."),
+    click.option("--tool", "tools", multiple=True, help="A tool it may use; repeat for more."),
+    click.option("--tool-loading", type=LOADING, help="Which of its tools the model is shown."),
+    click.option("--integration", "integrations", multiple=True, help="A service it may reach; repeat for more."),
+    click.option("--webhook-url", "webhook_urls", multiple=True, help="A URL it may post to, at most three."),
+    click.option("--webhook-match", type=click.Choice(["host", "url"]), help="What of a webhook URL must match."),
+    click.option("--max-iterations", type=int, help="Turns an execution may take."),
+    click.option("--max-credits", help="Credits an execution may spend."),
+    click.option("--max-tokens", type=int, help="Tokens of one reply."),
+    click.option("--temperature", type=float, help="0 to 1."),
+    click.option("--schedule", "cron", metavar="CRON", help='When it runs by itself, in UTC: "*/15 * * * *".'),
+    click.option("--once", metavar="MOMENT", help="It runs by itself at a moment: 2027-01-31T09:00:00Z."),
+    click.option("--delay", type=int, metavar="SECONDS", help="It runs by itself so many seconds from now."),
+    click.option("--enabled/--disabled", default=None, help="Whether it can be run."),
+)
 
 
 @task.command()
@@ -147,12 +142,7 @@ async def delete(session: ApiSession, task: str) -> None:
 
 def _read(file: IO[str] | None, options_by_name: dict[str, Any]) -> dict[str, Any]:
     schedule = _schedule(options_by_name.pop("cron"), options_by_name.pop("once"), options_by_name.pop("delay"))
-    named = {name: value for name, value in {**options_by_name, "schedule": schedule}.items() if value not in (None, ())}
-    options = {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
-    options |= dict.fromkeys(name for name in CLEARED if options.get(name) == "none")
-    if file is None:
-        return options
-    return {**read_object(file, "--file"), **options}
+    return read_fields(file, {**options_by_name, "schedule": schedule}, cleared=CLEARED)
 
 
 def _schedule(cron: str | None, once: str | None, delay: int | None) -> dict[str, Any] | None:

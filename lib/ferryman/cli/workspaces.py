@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import IO, Any, TextIO
 
 import click
@@ -10,13 +9,15 @@ import click
 from ferryman.cli import exits
 from ferryman.cli.archives import export_workspace
 from ferryman.cli.commands import ApiSession, api_command, open_session
-from ferryman.cli.files import read_object
+from ferryman.cli.fields import FILE, add_options, read_tool_fields
 from ferryman.cli.imports import import_workspace
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX, ApiNotFoundError
 
-FILE = click.File("r", encoding="utf-8")
 COLUMNS = ("workspace_id", "name", "state", "is_default", "max_credits_month", "retention_days")
+CLEARED = ("max_credits_month", "conversation_credits_max", "alert_url", "retention_days")
+"""The options whose value none takes away what was set."""
+
 WILL_GO = (
     "its tasks with their credentials, tools and schedules",
     "its executions with their steps, calls, events and receipts, also those under way",
@@ -41,20 +42,16 @@ workspace.add_command(export_workspace)
 workspace.add_command(import_workspace)
 
 
-def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
-    options = [
-        click.option("--file", type=FILE, help="A YAML or JSON file with the settings, - for stdin; options win over it."),
-        click.option("--name", help="What people call it."),
-        click.option("--tool", "allowed_tools", multiple=True, help="A tool that may be called in it; repeat for more."),
-        click.option("--all-tools", is_flag=True, help="Every tool may be called in it."),
-        click.option("--max-credits-month", help="Credits it may use in a month (UTC); none: only the plan's limit."),
-        click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: no limit here."),
-        click.option("--alert-url", help="An https URL that its alerts are sent to; none: nowhere."),
-        click.option("--retention-days", help="Days that executions are kept after their end; none: as the deployment."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+_fields = add_options(
+    click.option("--file", type=FILE, help="A YAML or JSON file with the settings, - for stdin; options win over it."),
+    click.option("--name", help="What people call it."),
+    click.option("--tool", "allowed_tools", multiple=True, help="A tool that may be called in it; repeat for more."),
+    click.option("--all-tools", is_flag=True, help="Every tool may be called in it."),
+    click.option("--max-credits-month", help="Credits it may use in a month (UTC); none: only the plan's limit."),
+    click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: no limit here."),
+    click.option("--alert-url", help="An https URL that its alerts are sent to; none: nowhere."),
+    click.option("--retention-days", help="Days that executions are kept after their end; none: as the deployment."),
+)
 
 
 @workspace.command()
@@ -151,17 +148,10 @@ def _show(session: ApiSession, stored: Any) -> None:
     session.screen.print_fields(stored)
 
 
-def _read(file: IO[str] | None, all_tools: bool, **options: Any) -> dict[str, Any]:
-    values = {name: value for name, value in options.items() if value not in (None, ())}
-    for name, value in values.items():
-        if isinstance(value, tuple):
-            values[name] = list(value)
-        elif value == "none" and name != "name":
-            values[name] = None
-    if all_tools:
-        values["allowed_tools"] = []
-    if isinstance(days := values.get("retention_days"), str):
+def _read(file: IO[str] | None, **options: Any) -> dict[str, Any]:
+    values = read_tool_fields(file, options, cleared=CLEARED)
+    if isinstance(days := options["retention_days"], str) and days != "none":
         if not days.isdecimal():
             raise click.BadParameter("must be a whole number of days, or none", param_hint="--retention-days")
         values["retention_days"] = int(days)
-    return values if file is None else {**read_object(file, "--file"), **values}
+    return values

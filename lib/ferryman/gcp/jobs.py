@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.workspaces.agent import AgentHasTasksError
 from ferryman.domain.workspaces.names import derive_default_agent
-from ferryman.domain.workspaces.rules import change_workspace
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.gcp import documents, keyed
 from ferryman.gcp.pages import read_page
@@ -47,7 +47,7 @@ class FirestoreJobs(FirestoreStore):
         stored = documents.read_or_none(Workspace, await reference.get(transaction=transaction))
         if stored is None or stored.owner != job.owner or stored.is_default or stored.state is WorkspaceState.DELETING:
             raise KeyError(job.subject)
-        closed = change_workspace(stored, {"state": WorkspaceState.DELETING}, now=job.created_at)
+        closed = change_value(stored, {"state": WorkspaceState.DELETING}, now=job.created_at)
         return reference, documents.write_fields(closed, "state", "updated_at")
 
     async def _find_agent(self, transaction: Transaction, job: Job) -> Reference:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.workspaces.agent import AgentHasTasksError
-from ferryman.domain.workspaces.rules import change_workspace
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import Memory, MemoryStore
@@ -35,7 +35,7 @@ class MemoryJobs(MemoryStore):
         stored = self._memory.workspaces[job.subject]
         if stored.owner != job.owner or stored.is_default or stored.state is WorkspaceState.DELETING:
             raise KeyError(job.subject)
-        closed = change_workspace(stored, {"state": WorkspaceState.DELETING}, now=job.created_at)
+        closed = change_value(stored, {"state": WorkspaceState.DELETING}, now=job.created_at)
         self._memory.workspaces[job.subject] = closed
 
     def _remove_agent(self, job: Job, spares_tasks: bool) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ferryman.domain.jobs.deletion_receipt import DeletionReceipt, format_moment
+from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job
 from ferryman.domain.jobs.parts import SUBJECTS, list_parts
+from ferryman.domain.receipts.receipt import format_moment
 from ferryman.jobs.dependencies import JobDependencies
 from ferryman.jobs.pause import WAIT, Pause, cancel_all
 

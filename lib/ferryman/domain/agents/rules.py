@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
+from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX, find_model_problems
@@ -13,8 +14,7 @@ from ferryman.domain.tools.names import find_list_problems, strip_prefix
 from ferryman.domain.tools.settings import CALLS_LIMIT, TIMEOUT_LIMIT_S, ToolSettings
 from ferryman.domain.tools.tool import Tool, ToolListing
 from ferryman.domain.workspaces.agent import Agent
-from ferryman.domain.workspaces.rules import find_name_problems
-from ferryman.domain.workspaces.workspace import CREDIT_LIMITS
+from ferryman.domain.workspaces.rules import find_credit_problems, find_name_problems
 
 SETTINGS_MAX = 50
 """The tools that one agent has settings of."""
@@ -28,22 +28,22 @@ UNTIMED = ("finding", "waiting")
 """The kinds of tools that the orchestrator executes itself: no time limit would end their calls."""
 
 
-def find_agent_problems(agent: Agent, *, tools: Mapping[str, ToolListing], models: Collection[str]) -> list[Problem]:
+def find_agent_problems(
+    agent: Agent, *, tools: Mapping[str, ToolListing], models: Collection[str], plan: Plan | None = None
+) -> list[Problem]:
     """Return the problems that keep `agent` from being stored.
 
-    `tools` is the catalog by name, `models` the names of the models that have a price.
+    `tools` is the catalog by name, `models` the names of the models that have a price, `plan` its owner's, which
+    limits its credits; None: no plan of the deployment's.
     """
     problems = [
         *find_text_problems(name=agent.name, description=agent.description, system_prompt=agent.system_prompt),
         *find_list_problems("allowed_tools", agent.allowed_tools),
         *_find_settings_problems(agent.tool_settings, tools),
+        *find_credit_problems(agent, plan),
     ]
     if agent.model is not None:
         problems += find_model_problems(agent.model, models)
-    for name in CREDIT_LIMITS:
-        limit = getattr(agent, name)
-        if limit is not None and limit <= 0:
-            problems.append(Problem(name, "must be above 0; null for no limit"))
     return problems
 
 

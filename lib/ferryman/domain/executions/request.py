@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
 from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.domain.workspaces.names import Placed
 
 REQUEST_FIELDS = ("task", "owner", "conversation", "input", "labels")
 """The fields of a request. `task` is enough; an application's other fields are ignored, and dropped once it is answered."""
@@ -59,18 +60,7 @@ def select_accepted(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in present.items() if not [*_CHECKS[name](value)]}
 
 
-class HasPlace(Protocol):
-    """What has a place: a task."""
-
-    @property
-    def owner(self) -> str: ...
-    @property
-    def workspace(self) -> str: ...
-    @property
-    def agent(self) -> str: ...
-
-
-def place_refused(accepted: Mapping[str, Any], task: HasPlace | None) -> dict[str, Any]:
+def place_refused(accepted: Mapping[str, Any], task: Placed | None) -> dict[str, Any]:
     """Return what is stored of a refused request: what was `accepted`, and the place of its `task`, with which it is deleted.
 
     Of one that names no task of its owner's, nobody could delete the content: it is not stored.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from ferryman.domain.copies import replace
@@ -55,8 +54,3 @@ class DeletionReceipt:
     def _to_unsigned_json(self) -> dict[str, Any]:
         names = ("job", "kind", "workspace", "subject", "person", "requested_at", "completed_at", "key")
         return {**{name: getattr(self, name) for name in names}, "counts": dict(self.counts)}
-
-
-def format_moment(moment: datetime) -> str:
-    """Return `moment` as receipts write it: UTC, to the microsecond."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

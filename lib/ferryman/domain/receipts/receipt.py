@@ -93,7 +93,7 @@ def append_receipts(
 ) -> tuple[tuple[Receipt, ...], Head]:
     """Return the signed entries of `facts`, chained to `head`, and the new head."""
     receipts: list[Receipt] = []
-    moment = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    moment = format_moment(at)
     for fact in facts:
         members = {**fact.members, "covers": {name: digest_value(part) for name, part in fact.covers.items()}}
         draft = Receipt(
@@ -112,6 +112,11 @@ def classify_outcome(result: ToolCallResult, *, in_doubt: bool) -> str:
     if result.ok or result.response_status is not None:
         return "answered"
     return "in_doubt" if in_doubt else "failed"
+
+
+def format_moment(moment: datetime) -> str:
+    """Return `moment` as receipts write it: UTC, to the microsecond."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def digest_value(value: Any) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ferryman.domain.changes import change_value
 from ferryman.domain.executions.execution import Execution, Status
-from ferryman.domain.tasks.task import Task, change_task
+from ferryman.domain.tasks.task import Task
 
 FAILURES_MAX = 3  # requirements 0.1
 ENDED = (Status.COMPLETED, Status.FAILED, Status.TIMEOUT)
@@ -74,7 +75,7 @@ def fire_task(task: Task, fire: Fire, *, recent: Sequence[Execution], now: datet
     if len(recent) == FAILURES_MAX and all(execution.status is not Status.COMPLETED for execution in recent):
         why = f"{FAILURES_MAX} scheduled executions in a row failed, the last one {recent[0].id}"
         paused = {"schedule_generation": task.schedule_generation + 1, "next_fire_at": None, "paused": why}
-        return change_task(task, paused, now=now), None
+        return change_value(task, paused, now=now), None
     following = task.schedule.compute_next(max(now, fire.at)) if task.schedule else None
     execution = Execution(
         id=fire.execution,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
 
 from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.http.url import InvalidUrlError, parse_url
@@ -42,7 +41,6 @@ class ToolLoading(StrEnum):
 
 
 _MODEL = re.compile(r"(?P<name>[a-z0-9.@-]{1,64})(?:/(?P<script>[A-Za-z0-9_.-]{1,64}))?", re.ASCII)
-_TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +106,6 @@ class TaskFilter:
 
 
 ALL_TASKS = TaskFilter()
-
-
-def change_task(task: Task, change: Mapping[str, Any], *, now: datetime) -> Task:
-    """Return `task` with the fields of `change`, changed `now`, or a tick after the last change if that is later.
-
-    So any two states of a task differ in `updated_at`, also those of one moment.
-    """
-    return replace(task, **{**change, "updated_at": max(now, task.updated_at + _TICK)})
 
 
 def find_task_problems(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.names import derive_default_agent
@@ -15,8 +14,6 @@ from ferryman.domain.workspaces.workspace import BEGINNING, DEFAULT_NAME
 AGENTS_PER_WORKSPACE_MAX = 100
 
 GOES_WITH_AGENT = "the task's agent was deleted, and the task goes with it"
-
-_TICK = timedelta(microseconds=1)
 
 
 class AgentGoneError(Exception):
@@ -34,8 +31,7 @@ class Agent:
     `system_prompt` comes before that of a task, `model` is that of a task which names none, `allowed_tools` the names of the
     tools that it may call, with or without their prefix; an empty list allows every tool (S4-94). `tool_settings` are its own
     settings of tools by name. `max_credits_month` is its limit of credits in a month (UTC), `conversation_credits_max` that of
-    each conversation with it, None: no limit. `template` is the
-    id of the catalog's agent that it was made from.
+    each conversation with it; None: no limit. `template` is the id of the catalog's agent that it was made from.
     """
 
     id: str
@@ -64,8 +60,3 @@ def build_default_agent(owner: str, workspace: str) -> Agent:
     """Return the default agent of `workspace` as it is before anybody changed it: it allows every tool, and says nothing."""
     name = derive_default_agent(workspace)
     return Agent(id=name, owner=owner, workspace=workspace, name=DEFAULT_NAME, created_at=BEGINNING, updated_at=BEGINNING)
-
-
-def change_agent(agent: Agent, change: Mapping[str, Any], *, now: datetime) -> Agent:
-    """Return `agent` with the fields of `change`, changed `now`, or a tick after the last change if that is later."""
-    return replace(agent, **{**change, "updated_at": max(now, agent.updated_at + _TICK)})

@@ -11,7 +11,7 @@ _CACHED_MAX = 10_000
 
 
 class Placed(Protocol):
-    """A frozen value that belongs to an owner, a workspace and an agent."""
+    """A frozen value that belongs to an owner, a workspace and an agent: a task or an execution."""
 
     @property
     def owner(self) -> str: ...

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Iterator
 
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.names import find_list_problems
+from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.workspace import CREDIT_LIMITS, NAME_CHARACTERS_MAX, Workspace
 
 RETENTION_DAYS_MAX = 99_999
 """Where the deployment keeps everything for ever: as many as its own setting may say."""
-
-_TICK = timedelta(microseconds=1)
-
-
-def change_workspace(workspace: Workspace, change: Mapping[str, Any], *, now: datetime) -> Workspace:
-    """Return `workspace` with the fields of `change`, changed `now`, or a tick after the last change if that is later.
-
-    So any two states of a workspace differ in `updated_at`, also those of one moment.
-    """
-    return replace(workspace, **{**change, "updated_at": max(now, workspace.updated_at + _TICK)})
 
 
 def find_workspace_problems(workspace: Workspace, *, plan: Plan | None, retention_days: int) -> list[Problem]:
@@ -37,7 +25,7 @@ def find_workspace_problems(workspace: Workspace, *, plan: Plan | None, retentio
     return [
         *find_name_problems(workspace.name),
         *find_list_problems("allowed_tools", workspace.allowed_tools),
-        *_find_credit_problems(workspace, plan),
+        *find_credit_problems(workspace, plan),
         *_find_url_problems(workspace.alert_url),
         *find_retention_problems(workspace.retention_days, deployment_days=retention_days),
     ]
@@ -53,9 +41,10 @@ def find_name_problems(name: str) -> Iterator[Problem]:
         yield Problem("name", "must be printable: without line breaks, control characters and lone surrogates")
 
 
-def _find_credit_problems(workspace: Workspace, plan: Plan | None) -> Iterator[Problem]:
+def find_credit_problems(holder: Workspace | Agent, plan: Plan | None) -> Iterator[Problem]:
+    """Yield the problems of the limits of credits that a workspace or an agent sets; `plan` is its owner's."""
     for name in CREDIT_LIMITS:
-        limit = getattr(workspace, name)
+        limit = getattr(holder, name)
         if limit is None:
             continue
         if limit <= 0:

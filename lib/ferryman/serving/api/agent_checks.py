@@ -9,32 +9,28 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.declared.arguments import check_schema
 from ferryman.domain.agents import rules
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import find_key_problems
 from ferryman.domain.tools.names import strip_prefix
 from ferryman.domain.workspaces.agent import Agent
-from ferryman.domain.workspaces.workspace import CREDIT_LIMITS
 from ferryman.serving.api.rights import Caller
 from ferryman.tools.declared.importing import run_document_worker
 
 
 async def check_agent(deps: ApiDependencies, caller: Caller, agent: Agent) -> None:
     """Raise `InvalidInputError` with every problem of all fields."""
-    problems = await run_document_worker(caller.owner.id, "agent", find_problems, agent, frozenset(deps.models))
+    plan, models = deps.plans.get(caller.owner.plan), frozenset(deps.models)
+    problems = await run_document_worker(caller.owner.id, "agent", find_problems, agent, models, plan)
     if agent.model is not None:
         problems += find_key_problems(agent.model, deps.models, deps.usable_models, deps.model_keys)
-    plan = deps.plans.get(caller.owner.plan)
-    for name in CREDIT_LIMITS:
-        limit = getattr(agent, name)
-        if plan is not None and limit is not None and limit > plan.credits_per_month:
-            problems.append(Problem(name, f"must be at most {plan.credits_per_month} on plan {plan.name}"))
     if problems:
         raise InvalidInputError(problems)
 
 
-def find_problems(agent: Agent, models: frozenset[str]) -> list[Problem]:
+def find_problems(agent: Agent, models: frozenset[str], plan: Plan | None) -> list[Problem]:
     """Return the problems of `agent`; a pure function for workers."""
-    problems = rules.find_agent_problems(agent, tools=LISTED, models=models)
+    problems = rules.find_agent_problems(agent, tools=LISTED, models=models, plan=plan)
     return problems or list(_find_argument_problems(agent))
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import LISTED, list_enabled
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.changes import change_value
 from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import build_input_error
@@ -90,7 +91,7 @@ async def change_agent(
     if agent.archived:
         raise ConflictError("the agent is archived: restore it first")
     changes = _read_fields(body)
-    changed = rules.change_agent(agent, changes, now=deps.clock.now())
+    changed = change_value(agent, changes, now=deps.clock.now())
     await check_agent(deps, caller, changed)
     return await _update(deps, agent, changed, changes)
 
@@ -185,7 +186,7 @@ async def _set_archived(deps: ApiDependencies, agent: Agent, *, archived: bool) 
     if agent.archived is archived:
         return shapes.AgentResponse.model_validate(agent)
     changes = {"archived": archived}
-    return await _update(deps, agent, rules.change_agent(agent, changes, now=deps.clock.now()), changes)
+    return await _update(deps, agent, change_value(agent, changes, now=deps.clock.now()), changes)
 
 
 async def _update(deps: ApiDependencies, before: Agent, after: Agent, changes: Mapping[str, Any]) -> shapes.AgentResponse:

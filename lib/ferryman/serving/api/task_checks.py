@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from ferryman.catalog.tools import LISTED
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.changes import change_value
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks import task as rules
@@ -146,7 +147,7 @@ async def _find_other_problems(request: Request, error: RequestValidationError) 
         else:
             draft = shapes.TaskChange.model_validate(readable)
             changes = read_fields(draft, caller.workspace, exclude_unset=True)
-            task = rules.change_task(stored, changes, now=deps.clock.now())
+            task = change_value(stored, changes, now=deps.clock.now())
         await check_task(deps, plan, task, draft, changes=changes)
     except ValidationError:
         return ()  # of a union, a second way to read it failed

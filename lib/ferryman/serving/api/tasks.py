@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.changes import change_value
 from ferryman.domain.owners.idempotency import AnsweredError, Completion
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
@@ -86,7 +87,7 @@ async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependenci
     changes = read_fields(body, task.workspace, exclude_unset=True)
     if changes == {"enabled": False}:
         return await _turn_off(deps, task)
-    changed = rules.change_task(task, changes, now=deps.clock.now())
+    changed = change_value(task, changes, now=deps.clock.now())
     tools = await check_task(deps, get_plan(deps, owner), changed, body, changes=changes)
     changed, fields = _rearm(task, changed, changes)
     is_rearmed = "next_fire_at" in fields
@@ -117,7 +118,7 @@ async def _turn_off(deps: ApiDependencies, task: Task) -> shapes.TaskResponse:
     """Turn the task off, whatever has become of the plan or the catalog, and also while others change it."""
     changes = {"enabled": False}
     for _ in range(TRIES):
-        changed, fields = _rearm(task, rules.change_task(task, changes, now=deps.clock.now()), changes)
+        changed, fields = _rearm(task, change_value(task, changes, now=deps.clock.now()), changes)
         try:
             if await deps.tasks.update(changed, fields, since=task.updated_at):
                 return shapes.TaskResponse.model_validate(changed)

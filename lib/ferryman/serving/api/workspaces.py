@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.changes import change_value
 from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import InvalidInputError, Problem
@@ -79,7 +80,7 @@ async def change_workspace(
         until = CLOSED[workspace.state]
         raise ConflictError(f"the workspace is {workspace.state}: nothing in it is started or changed until {until}")
     changes = body.model_dump(exclude_unset=True)
-    changed = rules.change_workspace(workspace, changes, now=deps.clock.now())
+    changed = change_value(workspace, changes, now=deps.clock.now())
     await _check(deps, caller, changed, checks_url="alert_url" in changes)
     return await _update(deps, workspace, changed, changes)
 
@@ -119,7 +120,7 @@ async def _set_state(deps: ApiDependencies, workspace: Workspace, state: Workspa
     if workspace.state is state:
         return shapes.WorkspaceResponse.model_validate(workspace)
     changes = {"state": state}
-    return await _update(deps, workspace, rules.change_workspace(workspace, changes, now=deps.clock.now()), changes)
+    return await _update(deps, workspace, change_value(workspace, changes, now=deps.clock.now()), changes)
 
 
 async def _update(

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.changes import change_value
 from ferryman.domain.problem import build_input_error
-from ferryman.domain.workspaces import rules
 from ferryman.domain.workspaces.imports import ArchiveImport
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceGoneError, WorkspaceState
 from ferryman.serving.api.rights import Caller
@@ -59,7 +59,7 @@ async def store_file(
     await definitions.store(piece)
     await store_history(deps, target, piece)
     changes |= {"imported": after, "state": WorkspaceState.ACTIVE if after.is_whole else WorkspaceState.IMPORTING}
-    changed = rules.change_workspace(workspace, changes, now=deps.clock.now())
+    changed = change_value(workspace, changes, now=deps.clock.now())
     if not await deps.workspaces.update(changed, tuple(changes), since=workspace.updated_at):
         raise WorkspaceGoneError
     return StoredFile(workspace=changed, credentials=tuple(_list_credentials(piece, target)))

@@ -8,11 +8,11 @@ from typing import Any
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.declared import check
+from ferryman.domain.changes import change_value
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces import rules
-from ferryman.domain.workspaces.agent import change_agent
 from ferryman.domain.workspaces.imports import PAUSED
 from ferryman.domain.workspaces.workspace import CREDIT_LIMITS, Workspace
 from ferryman.offload import PackedSequence
@@ -78,7 +78,7 @@ class DefinitionsImport:
             assert stored is not None, "every workspace has a default agent"
             changes = {name: getattr(agent, name) for name in AGENT_FIELDS if getattr(agent, name) != getattr(stored, name)}
             if changes:
-                changed = change_agent(stored, changes, now=self._deps.clock.now())
+                changed = change_value(stored, changes, now=self._deps.clock.now())
                 await self._deps.agents.update(changed, tuple(changes), since=stored.updated_at)
 
     async def _store_tasks(self, piece: Piece) -> None:
