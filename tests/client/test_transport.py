@@ -7,10 +7,12 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from ferryman import client as package
 from ferryman.client import ApiError, ApiRefusedError, ApiUnreachableError, AsyncClient, Client
+from ferryman.client.attempts import READ_REPEATS, Attempts
 from ferryman.client.routes import executions, people
 from ferryman.domain.owners.idempotency import parse_key
 from ferryman.serving.keys import is_secret
@@ -377,14 +379,44 @@ async def test_where_nobody_was_reached_nothing_is_tried_again(kind: str) -> Non
     await client.close()
 
 
-async def test_a_get_has_no_key_and_is_sent_once(served: Served) -> None:
+async def ask(served: Served, name: str, *arguments: Any, answers: list[bytes]) -> tuple[list[str], object]:
+    """Return the requests that came, and what a method came to, when these are the answers, the last one from then on."""
     received: list[str] = []
 
     def answer(request: str) -> bytes:
         received.append(request)
-        return b""
+        return answers[min(len(received), len(answers)) - 1]
 
     client = await served(answer)
-    with pytest.raises(ApiUnreachableError):
-        await client.list_tasks()
-    assert (len(received), "idempotency-key" in received[0].lower()) == (1, False)
+    try:
+        return received, await getattr(client, name)(*arguments)
+    except ApiError as error:
+        return received, error
+
+
+async def test_a_read_whose_connection_was_closed_is_sent_again_without_a_key(served: Served) -> None:
+    received, outcome = await ask(served, "get_me", answers=[b"", b"HTTP/1.1 20", answer_json({"owner": "ann"})])
+    assert outcome == {"owner": "ann"}
+    assert len(received) == 3
+    assert "idempotency-key" not in "".join(received).lower()
+
+
+async def test_a_read_is_given_up_in_the_end_and_not_called_unanswered_by_anybody(served: Served) -> None:
+    received, outcome = await ask(served, "list_tasks", answers=[b""])
+    assert (len(received), type(outcome)) == (1 + READ_REPEATS, ApiUnreachableError)
+    assert str(outcome).startswith("no answer came from http://127.0.0.1:")
+
+
+async def test_a_read_that_is_refused_after_a_loss_is_not_sent_again(served: Served) -> None:
+    received, outcome = await ask(served, "list_tasks", answers=[b"", BUSY])
+    assert (len(received), type(outcome)) == (2, package.ApiConflictError)
+
+
+async def test_a_change_without_a_key_is_sent_once(served: Served) -> None:
+    received, outcome = await ask(served, "change_task", "task_1", {"name": "x"}, answers=[b""])
+    assert (len(received), type(outcome)) == (1, ApiUnreachableError)
+
+
+@pytest.mark.parametrize("error", [httpx.ReadTimeout, httpx.ConnectTimeout, httpx.ConnectError])
+def test_a_read_that_took_too_long_or_reached_nobody_is_not_sent_again(error: type[httpx.RequestError]) -> None:
+    assert Attempts(executions.get_execution("exec_1"), AT_ONCE).after_loss(error("")) is None

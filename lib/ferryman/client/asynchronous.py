@@ -11,7 +11,7 @@ import httpx
 
 from ferryman.client import answers
 from ferryman.client.asynchronous_methods import AsyncMethods
-from ferryman.client.attempts import RETRY_WAITS_S, Attempts
+from ferryman.client.attempts import RETRY_WAITS_S, Attempts, describe_loss
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.request import LIMITS, NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
@@ -113,7 +113,7 @@ class AsyncClient(AsyncMethods):
                     yield event
 
     async def send(self, request: ApiRequest[Answer], /) -> Answer:
-        """Send a request, and again under the same idempotency key where its answer was lost."""
+        """Send a request, and again where its answer was lost: under the same idempotency key, or where it only reads."""
         attempts = Attempts(request, self._retry_waits_s)
         sent = self._http.build_request(
             request.method,
@@ -127,9 +127,9 @@ class AsyncClient(AsyncMethods):
             try:
                 response = await self._http.send(sent)
             except httpx.RequestError as error:
-                pause_s = attempts.after_loss(was_sent=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))
+                pause_s = attempts.after_loss(error)
                 if pause_s is None:
-                    raise ApiUnreachableError(f"nobody answers at {self.url} ({type(error).__name__})") from error
+                    raise ApiUnreachableError(describe_loss(self.url, error)) from error
             else:
                 pause_s = attempts.after_answer(response.status_code, response.headers)
                 if pause_s is None:

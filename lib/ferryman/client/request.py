@@ -18,8 +18,9 @@ from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.settings import read_workspace
 
 TIMEOUT_S = 30.0
-LIMITS = httpx.Limits(keepalive_expiry=2.0)
-"""A connection is closed before a server closes it, as many do after 5 s in which nobody uses it: no request meets its end."""
+LIMITS = httpx.Limits(keepalive_expiry=1.0)
+"""A connection is closed before the server closes it, which the local API does after 2 s in which nobody uses it, and others
+after 5: a request that meets its end may have been done, and one without an idempotency key is not sent again."""
 
 NO_CONTENT = 204
 PAGE_MAX = 100
