@@ -25,6 +25,7 @@ from ferryman.tools.alerting.send import SendingDependencies, send_alert
 from ferryman.vault.seal import PublicKey, build_credential_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_alert
+from tests.canaries.canary import create_key
 
 from .conftest import PUBLIC, Answer, GateHarness, Names, reply
 
@@ -196,3 +197,11 @@ async def test_the_address_of_another_owner_s_workspace_is_not_used(alerts: Aler
     alerts.memory.alerts["alert_1"] = replace(ALERT, owner="eve")
     assert (await alerts.settle()).state is AlertState.UNADDRESSED
     assert alerts.harness.dialer.dialled == []
+
+
+async def test_the_path_of_its_address_is_in_no_line_of_the_log(alerts: AlertStage) -> None:
+    path = create_key("the path of an address")
+    alerts.set_address(f"https://a.test/services/{path}")
+    assert (await alerts.settle()).state is AlertState.DELIVERED
+    assert [line["url"] for event, line in alerts.harness.log.lines if event == "call"] == ["https://a.test"]
+    assert path not in repr(alerts.harness.log.lines)

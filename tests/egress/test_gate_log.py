@@ -65,6 +65,16 @@ async def test_a_call_that_was_refused_is_one_line(
     assert harness.log.lines == [("call", {**LINE, "blocked": True, **line})]
 
 
+@pytest.mark.parametrize("url", ["https://api.news.test/v1/{}", "https://API.news.test/{}/in", "http://api.news.test/{}"])
+async def test_the_path_of_a_webhook_s_address_is_in_no_line(url: str, gate: EgressGate, harness: GateHarness) -> None:
+    path = "T0a1B2c3D4e5F6g7"
+    hooks = policy(webhook_urls=(f"https://api.news.test/services/{path}",))
+    async with harness.serve("api.news.test", reply()):
+        await gate.send(outbound(url=url.format(path)), allow(execution=hooks))
+    assert harness.log.lines[0][1]["url"] == f"{url.partition(':')[0]}://api.news.test"
+    assert path not in repr(harness.log.lines)
+
+
 async def test_a_response_for_the_system_itself_is_one_line(gate: EgressGate, harness: GateHarness) -> None:
     async with harness.serve("api.news.test", reply(VALUE.encode())):
         inbound = await gate.fetch(outbound(tool="http_get", credential=None), allow())

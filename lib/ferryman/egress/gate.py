@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import ssl
 import time
@@ -14,6 +15,7 @@ from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import REQUEST_SECONDS, InboundResponse, OutboundRequest, PreparedRequest
 from ferryman.egress import quiet
@@ -199,11 +201,11 @@ class EgressGate:
         return prepared, url
 
     def _log(self, exchange: ExchangeState, result: ToolCallResult, reason: Refusal | None = None) -> ToolCallResult:
-        """Return `result` with its latency, as the log has it; a query, which may hold anything, is not logged."""
+        """Return `result` with its latency, as the log has it."""
         result = replace(result, latency_ms=round((self.clock() - exchange.started_s) * 1000, 3))
         fields = {
             "tool": result.tool,
-            "url": None if result.url is None else result.url.partition("?")[0],
+            "url": None if result.url is None else _cut_url(result.url, exchange.call.execution),
             "method": result.method,
             "credential": result.credential_used,
             "status": result.response_status,
@@ -216,3 +218,16 @@ class EgressGate:
         }
         self.tracer.line("call", **{**exchange.call.about, **fields})
         return result
+
+
+def _cut_url(url: str, policy: ExecutionPolicy) -> str:
+    """Return `url` as it is logged: without its query, in which people put keys, and towards the host of a webhook's address
+    without its path, which is the secret of such an address at many services."""
+    scheme, sign, rest = url.partition("?")[0].partition("://")
+    host = _read_host(url)
+    return f"{scheme}{sign}{host}" if host in map(_read_host, policy.webhook_urls) else f"{scheme}{sign}{rest}"
+
+
+def _read_host(url: str) -> str:
+    # in whatever spelling: what is logged may be a URL that was refused
+    return re.split(r"[/\\?#]", url.partition("://")[2], maxsplit=1)[0].partition(":")[0].rstrip(".").lower()

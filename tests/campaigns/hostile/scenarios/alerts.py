@@ -190,6 +190,12 @@ BACK = (
         "the key in its address is looked for everywhere", f"{HOOK_URL}?key={{canary}}", requests=ATTEMPTS_MAX, requests_min=1
     ),
     _tell(
+        "the key in the path of its address is looked for everywhere",
+        f"{HOOK_URL}/services/{{canary}}",
+        requests=ATTEMPTS_MAX,
+        requests_min=1,
+    ),
+    _tell(
         "the key in its address is told to nobody where its receiver fails",
         f"{HOOK_URL}?key={{canary}}",
         answers={"/alert": Answer(status=302, headers={"location": "https://{thief}/{token}"})},
