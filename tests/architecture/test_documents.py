@@ -193,3 +193,17 @@ def _describe_limit(kind: CapKind) -> str:
         cap=cap, amount=Decimal(20), credits_used=Decimal(0), credits_reserved=Decimal(0), will_fit=True, month="2026-11"
     )
     return shortage.describe().split(": ", 1)[1].split(", of which", 1)[0]
+
+
+def test_the_commands_of_the_readme_are_those_of_the_tutorial_which_are_typed():
+    readme, tutorial = (_find_typed(ROOT / name) for name in ("README.md", "docs/tutorial.md"))
+    assert [line for line in readme if line not in tutorial] == []
+
+
+def _find_typed(page: Path) -> list[str]:
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)).replace("\\\n", " ")
+    lines = (
+        " ".join(line.partition(" #")[0].split())
+        for line in blocks.replace(".venv/bin/ferryman up", "ferryman up").splitlines()
+    )
+    return [line for line in lines if line and line != "make && alias ferryman=.venv/bin/ferryman"]

@@ -57,7 +57,7 @@ def type_commands(text: str, stack: Mapping[str, Any], key: str, folder: Path, *
     [
         ("workspaces.md", ("is no member any longer", "deleted: ")),
         ("budgets.md", ("plan pro", "sum to 0")),
-        ("export.md", ("The archive is whole: ", "Verified with the public keys you gave.")),
+        ("export.md", ("The archive is whole: ", "Verified with the public keys you gave.", "\nws_")),
     ],
 )
 async def test_every_command_of_the_page_does_what_it_says(
