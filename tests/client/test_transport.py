@@ -12,8 +12,8 @@ import pytest
 
 from ferryman import client as package
 from ferryman.client import ApiError, ApiRefusedError, ApiUnreachableError, AsyncClient, Client
-from ferryman.client.attempts import READ_REPEATS, Attempts
-from ferryman.client.routes import executions, people
+from ferryman.client.attempts import READ_REPEATS, RETRY_WAITS_S, Attempts
+from ferryman.client.routes import executions, imports, people
 from ferryman.domain.owners.idempotency import parse_key
 from ferryman.serving.keys import is_secret
 
@@ -410,6 +410,44 @@ async def test_a_read_is_given_up_in_the_end_and_not_called_unanswered_by_anybod
 async def test_a_read_that_is_refused_after_a_loss_is_not_sent_again(served: Served) -> None:
     received, outcome = await ask(served, "list_tasks", answers=[b"", BUSY])
     assert (len(received), type(outcome)) == (2, package.ApiConflictError)
+
+
+FILE = ("ws_1", 3, "tasks-000001.jsonl", b"{}")
+IMPORTED = answer_json({"workspace_id": "ws_1", "following": 4})
+
+
+def refuse(status: str, *headers: str) -> bytes:
+    return response("\r\n".join([status, *headers]), "application/problem+json", '{"title": "Busy", "detail": "not now"}')
+
+
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
+async def test_a_file_of_an_archive_is_sent_again_as_often_as_the_service_asks_for_it(served: Served, status: str) -> None:
+    busy = refuse(status, "retry-after: 0")
+    received, outcome = await ask(served, "put_import_file", *FILE, answers=[busy, b"", busy, IMPORTED])
+    assert outcome == {"workspace_id": "ws_1", "following": 4}
+    assert [request.partition("\r\n")[0] for request in received] == ["PUT /v1/imports/ws_1/files?number=3 HTTP/1.1"] * 4
+
+
+async def test_a_file_of_an_archive_is_given_up_in_the_end(served: Served) -> None:
+    received, outcome = await ask(served, "put_import_file", *FILE, answers=[refuse("429 No", "retry-after: 0")])
+    assert (len(received), type(outcome)) == (1 + len(AT_ONCE), package.ApiRateLimitedError)
+
+
+@pytest.mark.parametrize("answer", [refuse("429 No"), refuse("409 No", "retry-after: 0"), refuse("422 No", "retry-after: 0")])
+async def test_a_file_of_an_archive_that_is_refused_for_good_is_sent_once(served: Served, answer: bytes) -> None:
+    received, outcome = await ask(served, "put_import_file", *FILE, answers=[answer])
+    assert (len(received), isinstance(outcome, ApiRefusedError)) == (1, True)
+
+
+@pytest.mark.parametrize(("header", "pause_s"), [("7", 7.0), ("0", 0.5), ("3600", 30.0), ("9" * 5_000, 30.0), ("soon", 0.5)])
+def test_a_busy_service_is_given_the_time_that_it_asks_for(header: str, pause_s: float) -> None:
+    attempts = Attempts(imports.put_import_file(*FILE), RETRY_WAITS_S)
+    assert attempts.after_answer(429, {"retry-after": header}) == pause_s
+
+
+async def test_any_other_request_is_told_that_the_service_is_busy(served: Served) -> None:
+    keys, outcome = await start(served, refuse("429 No", "retry-after: 0"))
+    assert (len(keys), type(outcome)) == (1, package.ApiRateLimitedError)
 
 
 async def test_a_change_without_a_key_is_sent_once(served: Served) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from ferryman.client.errors import read_after_s
 from ferryman.client.request import ApiRequest
 
 RETRY_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
@@ -17,6 +18,7 @@ READ_REPEATS = 3
 moment when it is used again, and the next one that is taken may be as old."""
 
 _PASSING = (409, 503)
+_BUSY = (429, 503)
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 
 
@@ -28,6 +30,7 @@ class Attempts:
         most = len(waits_s) if request.is_keyed else READ_REPEATS if self._is_read else 0
         self._waits_s: Iterator[float] = iter(waits_s[:most])
         self._is_lost = False
+        self._is_patient = request.is_patient
 
     def after_loss(self, error: httpx.RequestError) -> float | None:
         """Decide after a connection that broke, or was never there: that sent nothing, unless an earlier attempt did.
@@ -39,7 +42,11 @@ class Attempts:
         return next(self._waits_s, None) if self._is_lost and not is_slow_read else None
 
     def after_answer(self, status: int, headers: Mapping[str, str]) -> float | None:
-        """Decide after an answer: after a loss, one may only say that the lost attempt is under way still."""
+        """Decide after an answer: after a loss, one may only say that the lost attempt is under way still, and to a patient
+        request one may say when to come again."""
+        if self._is_patient and status in _BUSY and "retry-after" in headers:
+            pause_s = next(self._waits_s, None)
+            return None if pause_s is None else max(pause_s, read_after_s(headers))
         is_passing = status in _PASSING and "retry-after" in headers and not self._is_read
         return next(self._waits_s, None) if self._is_lost and is_passing else None
 

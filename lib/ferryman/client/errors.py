@@ -91,11 +91,16 @@ _KINDS: Mapping[int, type[ApiRefusedError]] = {
 }
 
 
+def read_after_s(headers: Mapping[str, str]) -> float:
+    """Return after how many seconds the service asks to be tried again: at most 30, and 0 where it does not say."""
+    text = headers.get("retry-after", "")
+    return min(float(text), AGAIN_S_MAX) if text.isascii() and text.isdigit() else 0.0
+
+
 def parse_problem(status: int, headers: Mapping[str, str], content: bytes) -> ApiRefusedError:
     """Return the error for an answer that is one, whatever its body. Names of `headers` are in lower case."""
     kind = _KINDS.get(status, ApiFailedError if status >= 500 else ApiRefusedError)
-    text = headers.get("retry-after", "")
-    after_s = min(float(text), AGAIN_S_MAX) if text.isascii() and text.isdigit() else 0.0
+    after_s = read_after_s(headers)
     try:
         problem: Any = json.loads(content)
         errors = tuple(FieldError(str(error["field"]), str(error["message"])) for error in problem.get("errors", ()))

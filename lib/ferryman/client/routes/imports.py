@@ -27,7 +27,10 @@ def get_import(workspace: str) -> ApiRequest[answers.ArchiveImportJson]:
 
 
 def put_import_file(workspace: str, number: int, name: str, content: bytes) -> ApiRequest[answers.ArchiveImportJson]:
-    """Store the file `number`, from 0, of an archive; sent again, the one that was stored last has no further effect."""
+    """Store the file `number`, from 0, of an archive; sent again, the one that was stored last has no further effect.
+
+    Where the service is busy, it is sent again when that asks for it.
+    """
     body = {"name": name, "sha256": measure_file(name, content).sha256, "content": content.decode("ascii")}
     return ApiRequest(
         method="PUT",
@@ -37,4 +40,5 @@ def put_import_file(workspace: str, number: int, name: str, content: bytes) -> A
         body=body,
         within_s=FILE_S,
         repeatable=True,
+        is_patient=True,
     )
