@@ -30,7 +30,7 @@ class Attempts:
         most = len(waits_s) if request.is_keyed else READ_REPEATS if self._is_read else 0
         self._waits_s: Iterator[float] = iter(waits_s[:most])
         self._is_lost = False
-        self._is_patient = request.is_patient
+        self._waits_for_turn = request.waits_for_turn
 
     def after_loss(self, error: httpx.RequestError) -> float | None:
         """Decide after a connection that broke, or was never there: that sent nothing, unless an earlier attempt did.
@@ -42,9 +42,9 @@ class Attempts:
         return next(self._waits_s, None) if self._is_lost and not is_slow_read else None
 
     def after_answer(self, status: int, headers: Mapping[str, str]) -> float | None:
-        """Decide after an answer: after a loss, one may only say that the lost attempt is under way still, and to a patient
-        request one may say when to come again."""
-        if self._is_patient and status in _BUSY and "retry-after" in headers:
+        """Decide after an answer: after a loss, one may only say that the lost attempt is under way still; a request that waits
+        for its turn may be told when to come again."""
+        if self._waits_for_turn and status in _BUSY and "retry-after" in headers:
             pause_s = next(self._waits_s, None)
             return None if pause_s is None else max(pause_s, read_after_s(headers))
         is_passing = status in _PASSING and "retry-after" in headers and not self._is_read

@@ -68,7 +68,7 @@ class ApiRequest(Generic[Answer]):
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     within_s: float = TIMEOUT_S
     repeatable: bool = False
-    is_patient: bool = False
+    waits_for_turn: bool = False
     """Whether it is sent again where the service is busy (429 or 503) and says when: one of many, by a client that has time."""
 
     @property

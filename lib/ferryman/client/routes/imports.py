@@ -40,5 +40,5 @@ def put_import_file(workspace: str, number: int, name: str, content: bytes) -> A
         body=body,
         within_s=FILE_S,
         repeatable=True,
-        is_patient=True,
+        waits_for_turn=True,
     )
