@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -53,6 +53,9 @@ from ferryman.ports.tokens import Tokens as TokensPort
 from ferryman.ports.user_documents import UserDocuments
 from ferryman.ports.workspaces import Agents, Workspaces
 from ferryman.settings import Settings
+
+if TYPE_CHECKING:
+    import grpc
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 Waiting = Callable[[], Awaitable[Sequence[tuple[str, int, float]]]]
@@ -169,7 +172,8 @@ async def in_memory() -> AsyncIterator[Stores]:
 
 
 @asynccontextmanager
-async def on_google_cloud() -> AsyncIterator[Stores]:
+async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIterator[Stores]:
+    """Yield the ports on Google's clients; each call of theirs passes `interceptors` on its way to the local cloud."""
     import grpc
 
     from emulator.clock import EmulatorClock
@@ -203,7 +207,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
 
     firestore = FirestoreEmulator(path=None, indexes=INDEXES)
     cloud_tasks = CloudTasksEmulator(path=None, clock=EmulatorClock(), tokens=IdentityTokens(path=None, clock=EmulatorClock()))
-    server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
+    server = grpc.aio.server(interceptors=interceptors, options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
     server.add_generic_rpc_handlers((firestore.handler(), cloud_tasks.handler()))
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await firestore.start()

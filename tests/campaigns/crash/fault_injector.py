@@ -22,6 +22,8 @@ class InjectedFault:
         return f"{self.code.name}{' but done' if self.done else ''}"
 
 
+READING = (InjectedFault(code=StatusCode.UNAVAILABLE), InjectedFault(code=StatusCode.RESOURCE_EXHAUSTED))
+
 FAULTS: dict[str, tuple[InjectedFault, ...]] = {
     "BeginTransaction": (InjectedFault(code=StatusCode.UNAVAILABLE), InjectedFault(code=StatusCode.ABORTED)),
     "Rollback": (InjectedFault(code=StatusCode.UNAVAILABLE), InjectedFault(code=StatusCode.ABORTED)),
@@ -32,8 +34,7 @@ FAULTS: dict[str, tuple[InjectedFault, ...]] = {
         InjectedFault(code=StatusCode.UNAVAILABLE, done=True),
         InjectedFault(code=StatusCode.DEADLINE_EXCEEDED, done=True),
     ),
-    "BatchGetDocuments": (InjectedFault(code=StatusCode.UNAVAILABLE), InjectedFault(code=StatusCode.RESOURCE_EXHAUSTED)),
-    "RunQuery": (InjectedFault(code=StatusCode.UNAVAILABLE), InjectedFault(code=StatusCode.RESOURCE_EXHAUSTED)),
+    **dict.fromkeys(("BatchGetDocuments", "RunQuery", "RunAggregationQuery", "ListDocuments"), READING),
 }
 """The errors that each call may be answered with: some the client retries, others it does not."""
 

@@ -53,11 +53,13 @@ class ImportRun(PeopleRun):
         await self.stores.owners.put(OWNER)
         self.tokens["owner"] = key = keys.generate_key()
         await self.stores.owners.add_key(keys.digest_key(key), OWNER.id, self.clock.now())
-        begins, files = take_apart(self.archive)
-        begun = await self.ask("POST", IMPORTS, who="owner", json=begins)
+        manifest, files = take_apart(self.archive)
+        self.begins()
+        begun = await self.ask("POST", IMPORTS, who="owner", json=manifest)
         for number, (name, data) in enumerate(files.items()):
             url = f"{IMPORTS}/{begun.json()['workspace_id']}/files?number={number}"
             await self.ask("PUT", url, who="owner", json=describe_file(name, data))
+        self.ends()
         return [*self._find_faults(), *await self._find_others()]
 
     def _find_faults(self) -> list[str]:

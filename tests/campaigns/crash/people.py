@@ -6,6 +6,7 @@ store and the queue remember what they took. Who asked has no answer, and asks a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, ClassVar
@@ -41,12 +42,17 @@ EXECUTIONS = ("queued", "running")
 
 @dataclass(kw_only=True)
 class PeopleRun:
-    """One run. `target` is where the instance dies, or is answered by nobody (`lost`), once; `passed` are all points."""
+    """One run. `target` is where the instance dies, or is answered by nobody (`lost`), once; `passed` are all points.
+
+    `together` is how often each delivery of a job comes at once. `begins` is called before the first request, `ends` after the
+    last delivery.
+    """
 
     stores: Stores
     story: str
     target: Point | None = None
     lost: bool = False
+    together: int = 1
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     job_queue: MemoryJobQueue = field(default_factory=MemoryJobQueue)
@@ -58,6 +64,8 @@ class PeopleRun:
     the token."""
 
     answers: list[httpx.Response] = field(default_factory=list)
+    begins: Callable[[], None] = lambda: None
+    ends: Callable[[], None] = lambda: None
     stored: ClassVar[tuple[str, ...]] = STORED
     _meet: Counting = field(init=False)
     _is_dead: bool = False
@@ -68,8 +76,11 @@ class PeopleRun:
     async def perform(self) -> list[str]:
         """Have everybody there, ask until there is an answer, deliver all jobs, and return what is not as it has to be."""
         await self._fill()
+        self.begins()
         await STORIES[self.story].tell(self)
-        await JobRun(stores=self.stores, clock=self.clock, queue=self.queue, job_queue=self.job_queue).deliver_all()
+        work = {"clock": self.clock, "queue": self.queue, "job_queue": self.job_queue}
+        await JobRun(stores=self.stores, together=self.together, **work).deliver_all()
+        self.ends()
         return [*await find_half(self), *await STORIES[self.story].find(self)]
 
     async def ask(self, method: str, path: str, *, who: str = "boss", **options: Any) -> httpx.Response:

@@ -17,6 +17,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
@@ -240,10 +241,10 @@ class SimulatedRun:
         self.thawed = await record(self.ports, self.scenario, self.tally), len(self.tally.lines)
 
 
-async def read_balance(ports: Ports, execution: Execution) -> CreditBalance:
-    """Return the balance of the owner, with a part for each conversation of the workspace."""
-    conversations = await ports.ledger.list_conversations(execution.workspace, most=10)
-    return join_conversations(await ports.ledger.balance(name_owner_balance(execution.owner)), conversations)
+async def read_balance(ports: Ports, owner: str) -> CreditBalance:
+    """Return the balance of `owner`, with a part for each conversation of the default workspace."""
+    conversations = await ports.ledger.list_conversations(derive_default_workspace(owner), most=100)
+    return join_conversations(await ports.ledger.balance(name_owner_balance(owner)), conversations)
 
 
 async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
@@ -260,7 +261,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         entries=await ports.ledger.of_execution("e"),
         opening=await ports.executions.opening("e"),
         receipts=await ports.executions.receipts("e"),
-        balance=await read_balance(ports, execution),
+        balance=await read_balance(ports, execution.owner),
         effects=[Effect(**line) for line in tally.list_lines("effect")],
         preferences={kind: document["preferences"] for kind, document in stored_documents.items() if document is not None},
         model_calls=[ModelCall(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.list_lines("asked")],

@@ -27,6 +27,8 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PRO, Plan
 from ferryman.domain.tasks.task import Task
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.queue import MemoryQueue
@@ -37,7 +39,7 @@ from ferryman.tools.execute_call import execute_call, scan_output
 from tests.campaigns.crash.fixtures import LEASE, Ports, SimulatedTransport, build_loop_deps, build_tool_deps, unseal_arguments
 from tests.campaigns.crash.harness import INDEXES
 from tests.campaigns.crash.scenarios import Scenario, post_call, read_call
-from tests.campaigns.crash.simulated import KeptTally, Killed, memory_ports
+from tests.campaigns.crash.simulated import KeptTally, Killed, memory_ports, read_balance
 
 NOTHING = Decimal(0)
 DELIVERIES_MAX = 400
@@ -46,15 +48,18 @@ SCENARIO = Scenario(name="soak", turns=((post_call("paid"), read_call("no-creden
 
 @dataclass(kw_only=True)
 class Soak:
-    """Tight caps for the month of owners and tasks and for executions; `risk` is that of dying at a call of a port."""
+    """Tight caps for the month of owners, tasks and conversations and for executions; `risk` is that of dying at a call of a
+    port. Each owner has one agent, with so many `conversations`."""
 
     ports: Ports
     chance: random.Random
     owners: int
     tasks: int
+    conversations: int
     executions: int
     month: Decimal
     task_month: Decimal
+    conversation_month: Decimal
     most: Decimal
     risk: float
     deaths: int = 0
@@ -80,11 +85,23 @@ class Soak:
     async def _furnish(self) -> None:
         for number in range(self.owners):
             await self.ports.owners.put(Owner(id=f"o{number}", plan="tight", created_at=START))
+            await self.ports.agents.create(
+                Agent(
+                    id=f"a{number}",
+                    owner=f"o{number}",
+                    workspace=derive_default_workspace(f"o{number}"),
+                    name="soak",
+                    conversation_credits_max=self.conversation_month,
+                    created_at=START,
+                    updated_at=START,
+                )
+            )
         for number in range(self.tasks):
             await self.ports.tasks.create(
                 Task(
                     id=f"t{number}",
                     owner=f"o{number % self.owners}",
+                    agent=f"a{number % self.owners}",
                     name="soak",
                     task_prompt="Do it.",
                     model="scripted/x",
@@ -99,7 +116,9 @@ class Soak:
             )
         for number in range(self.executions):
             task = number % self.tasks
-            execution = Execution(id=f"e{number}", task=f"t{task}", owner=f"o{task % self.owners}", created_at=START)
+            owner, conversation = task % self.owners, number // self.tasks % self.conversations
+            place = {"owner": f"o{owner}", "agent": f"a{owner}", "conversation": f"c{conversation}"}
+            execution = Execution(id=f"e{number}", task=f"t{task}", created_at=START, **place)
             await self.ports.executions.start(execution, most=self.executions)
 
     async def _execute(self, name: str) -> None:
@@ -138,16 +157,15 @@ class Soak:
 
     async def _caps(self) -> None:
         owner = self.chance.randrange(self.owners)
-        for name, (count, limit) in self._count(
-            owner, await self.ports.ledger.balance(name_owner_balance(f"o{owner}"))
-        ).items():
+        for name, (count, limit) in self._count(owner, await read_balance(self.ports, f"o{owner}")).items():
             if count.credits_used + count.credits_reserved > limit:
                 self.findings.append(f"{name} used {count.credits_used} and {count.credits_reserved} are reserved of {limit}")
 
     def _count(self, owner: int, balance: CreditBalance) -> dict[str, tuple[CreditBalance | CreditPart, Decimal]]:
-        """Return what is counted for an owner and for each task of the owner, by name, with the limit of each."""
-        tasks = [f"task:t{number}" for number in range(self.tasks) if number % self.owners == owner]
-        parts = {name: (balance.parts.get(name, CreditPart()), self.task_month) for name in tasks}
+        """Return what is counted for an owner and for each task and conversation of the owner, by name, with its limit."""
+        limits = {f"task:t{number}": self.task_month for number in range(owner, self.tasks, self.owners)}
+        limits |= {f"conversation:a{owner}/c{number}": self.conversation_month for number in range(self.conversations)}
+        parts = {name: (balance.parts.get(name, CreditPart()), limit) for name, limit in limits.items()}
         return {balance.id: (balance, self.month), **parts}
 
     async def _books(self, ended: Sequence[Execution]) -> list[str]:
@@ -172,7 +190,7 @@ class Soak:
                 if totals.get(name_account(element))
             ]
         for number in range(self.owners):
-            balance = await self.ports.ledger.balance(name_owner_balance(f"o{number}"))
+            balance = await read_balance(self.ports, f"o{number}")
             for name, (count, limit) in self._count(number, balance).items():
                 if (count.credits_used, count.credits_reserved) != (owed[name], NOTHING) or count.credits_used > limit:
                     findings.append(
@@ -234,9 +252,11 @@ async def main(executions: int, workers: int, seed: int) -> int:
             chance=random.Random(seed),
             owners=3,
             tasks=7,
+            conversations=2,
             executions=executions,
             month=Decimal(executions) * Decimal("2.5"),
             task_month=Decimal(executions) * Decimal("1.1"),
+            conversation_month=Decimal(executions) * Decimal("1.2"),
             most=Decimal(30),
             risk=0.01,
         )

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from google.api_core.exceptions import AlreadyExists
 from grpc import StatusCode
 
+from ferryman.ports.errors import UnavailableError
 from tests.builders import build_execution, build_task
+from tests.campaigns.crash.cases import list_cases
 from tests.campaigns.crash.conftest import Cloud
-from tests.campaigns.crash.fault_injector import FAULTS, InjectedFault
+from tests.campaigns.crash.fault_injector import FAULTS, READING, InjectedFault
+from tests.campaigns.crash.faults import Campaign
 from tests.campaigns.crash.fixtures import Ports
 from tests.campaigns.crash.invariants import find_broken
 from tests.campaigns.crash.scenarios import SCENARIOS
 from tests.campaigns.crash.simulated import SimulatedRun
+from tests.contracts.conftest import Stores
 
 LOST = InjectedFault(code=StatusCode.UNAVAILABLE, done=True)
 STRIDE = 3
@@ -40,6 +45,32 @@ async def test_an_execution_ends_right_whatever_call_fails(cloud: Cloud, call: s
         assert cloud.injector.fired, f"{about} was not reached"
         findings += [f"{call}#{about[1]} {about[2]}: {item}" for item in find_broken(outcome)]
     assert findings == []
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [("end_executions", 40), ("delete_agent", 150), ("leave, and executions end", 50), ("import", 90)]
+)
+async def test_a_job_a_story_and_an_import_end_right_whatever_call_fails(name: str, step: int) -> None:
+    campaign, cases = Campaign(), await list_cases()
+    await campaign.meet(name, cases[name], step=step)
+    assert campaign.injected
+    assert campaign.findings == []
+
+
+async def test_what_a_fault_breaks_is_told() -> None:
+    async def read_once(*, stores: Stores, begins: Callable[[], None], ends: Callable[[], None], **_: object) -> list[str]:
+        begins()
+        try:
+            await stores.tasks.get("t")
+        except UnavailableError:
+            return ["lost: it was not read"]
+        finally:
+            ends()
+        return []
+
+    campaign = Campaign()
+    assert await campaign.meet("reading", read_once, step=1) == len(READING)
+    assert campaign.findings == ["reading, BatchGetDocuments#0 RESOURCE_EXHAUSTED: lost: it was not read"]
 
 
 EXECUTION = build_execution()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -21,8 +22,8 @@ CREDITS = st.decimals(min_value="0.001", max_value="300", places=3)
 
 
 def soak(ports: Ports, **fields: object) -> Soak:
-    known = {"chance": random.Random(1), "owners": 2, "tasks": 3, "executions": 100, "risk": 0.01}
-    return Soak(ports=ports, **{**known, **fields})
+    known = {"chance": random.Random(1), "owners": 2, "tasks": 3, "conversations": 2, "executions": 100, "risk": 0.01}
+    return Soak(ports=ports, **{**known, "conversation_month": Decimal(10**6), **fields})
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -30,13 +31,22 @@ def soak(ports: Ports, **fields: object) -> Soak:
     seed=st.integers(0, 2**32),
     month=CREDITS,
     task_month=CREDITS,
+    conversation_month=CREDITS,
     most=CREDITS,
     risk=st.sampled_from([0.0, 0.01, 0.05]),
     owners=st.integers(1, 3),
 )
-@example(seed=1, month=Decimal(240), task_month=Decimal(200), most=Decimal(20), risk=0.02, owners=2)
+@example(
+    seed=1,
+    month=Decimal(240),
+    task_month=Decimal(200),
+    conversation_month=Decimal(150),
+    most=Decimal(20),
+    risk=0.02,
+    owners=2,
+)
 async def test_no_cap_is_exceeded_and_the_books_are_right(
-    seed: int, month: Decimal, task_month: Decimal, most: Decimal, risk: float, owners: int
+    seed: int, month: Decimal, task_month: Decimal, conversation_month: Decimal, most: Decimal, risk: float, owners: int
 ) -> None:
     run = soak(
         memory_ports(Memory()),
@@ -44,6 +54,7 @@ async def test_no_cap_is_exceeded_and_the_books_are_right(
         owners=owners,
         month=month,
         task_month=task_month,
+        conversation_month=conversation_month,
         most=most,
         risk=risk,
     )
@@ -69,11 +80,11 @@ class GenerousExecutions(MemoryExecutions):
         await super().open(replace(execution, policy=replace(execution.policy, plan=plan, caps=())), opening, **named)
 
 
-async def test_a_cap_that_is_not_kept_is_found() -> None:
+@pytest.mark.parametrize("name", ["month", "task_month", "conversation_month"])
+async def test_a_cap_that_is_not_kept_is_found(name: str) -> None:
     memory = Memory()
-    ports = memory_ports(memory)
-    run = soak(
-        replace(ports, executions=GenerousExecutions(memory)), month=Decimal(60), task_month=Decimal(50), most=Decimal(20)
-    )
+    ports = replace(memory_ports(memory), executions=GenerousExecutions(memory))
+    caps = {"month": Decimal(10**6), "task_month": Decimal(10**6), name: Decimal(50)}
+    run = soak(ports, most=Decimal(20), **caps)
     await run.run(64)
     assert run.findings
