@@ -198,3 +198,12 @@ async def test_somebody_who_is_there_already_may_join_another_workspace_of_the_o
         await take(stores, "again", "eve", new=False)
     strangers = await stores.invitations.take("again", person="nobody", is_new=False, key="k", key_digest="d", now=NOW)
     assert strangers is None
+
+
+async def test_a_person_of_another_owner_takes_no_invitation(stores: Stores) -> None:
+    theirs = replace(invite(), owner="bob", workspace=derive_default_workspace("bob"))
+    await stores.invitations.create("token of bob", theirs, now=NOW)
+    await take(stores, "token of bob", "eve")
+    await stores.invitations.create("token", invite(), now=NOW)
+    assert await stores.invitations.take("token", person="eve", is_new=False, key="k", key_digest="d", now=NOW) is None
+    assert await stores.members.list("ann", HERE) == []

@@ -110,9 +110,9 @@ def test_no_more_than_everything_reserved_is_returned() -> None:
 
 def test_above_the_most_parts_those_of_the_smallest_use_without_a_cap_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(balances, "PARTS_MAX", 6)
-    full = replace(BALANCE, parts={"task:capped": replace(SPENT, is_capped=True), "task:a": SPENT, **BALANCE.parts})
+    full = replace(BALANCE, parts={"agent:capped": replace(SPENT, is_capped=True), "task:a": SPENT, **BALANCE.parts})
     after = reserve_credits(full, EXECUTION, Decimal(1))
-    assert set(after.parts) == {"task:capped", "workspace:w", "workspace:x", "agent:a", "task:t", "person:w/p"}
+    assert set(after.parts) == {"agent:capped", "workspace:w", "workspace:x", "agent:a", "task:t", "person:w/p"}
 
 
 def test_where_every_part_has_a_cap_or_a_reservation_nothing_is_reserved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,3 +102,9 @@ def test_a_declared_tool_has_the_row_of_its_name_where_the_listed_one_cannot_be_
     rows = compute_policy(ToolLimits(), listed=LISTED, implemented=["http_get"], declared=["memory_search", "http_get"])
     allowed = {row.tool: row.is_allowed for row in rows}
     assert allowed == {**dict.fromkeys(LISTED, False), "http_get": True, "memory_search": True}
+
+
+def test_a_declared_tool_takes_the_place_of_no_listed_one_that_can_be_called() -> None:
+    names = {"listed": ["http_get"], "implemented": ["http_get"], "declared": ["http_get"]}
+    (row,) = compute_policy(ToolLimits(), **names, task=())
+    assert row.taken_by == (PolicyLevel.TASK,)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.effective_policy import ToolLimits
+from ferryman.domain.workspaces.member import Membership, Role
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.domain.workspaces.workspace import WorkspaceState, build_default_workspace
 from ferryman.ports.errors import UnavailableError
+from tests.builders import START
 from tests.loop.conftest import KEY, Stage, fetches, says
 from tests.loop.test_routed import ALL
 from tests.loop.test_scan import keyed  # noqa: F401 - a fixture
@@ -155,6 +159,28 @@ async def test_an_execution_that_may_not_start_fails_before_anything_is_spent(st
     await stage.run(says("done"))
     assert (stage.execution.status, stage.execution.error) == (Status.FAILED, message)
     assert stage.execution.credits_used == 0
+
+
+@pytest.mark.parametrize("named", ["person", "taken_over_by"])
+async def test_an_execution_whose_person_has_left_fails_before_anything_is_spent(stage: Stage, named: str) -> None:
+    stage.start(**{named: "person_1"})
+    await stage.run(says("done"))
+    assert stage.execution.error == "the person who answers for the execution has left the workspace"
+    assert stage.execution.credits_used == 0
+
+
+async def test_an_execution_that_was_taken_over_counts_to_who_answers_for_it(stage: Stage) -> None:
+    for person, limit in (("gone", Decimal(1)), ("here", Decimal(7_000))):
+        member = Membership(
+            owner="o", workspace=WORKSPACE, person=person, role=Role.OPERATOR, max_credits_month=limit, created_at=START
+        )
+        stage.memory.memberships[WORKSPACE, person] = member
+    stage.start(person="gone", taken_over_by="here")
+    await stage.run(says("done"))
+    assert stage.execution.policy is not None
+    assert [(cap.kind, cap.id, cap.credits) for cap in stage.execution.policy.caps] == [
+        (CapKind.PERSON, f"{WORKSPACE}/here", Decimal(7_000))
+    ]
 
 
 async def test_an_execution_of_an_agent_that_is_gone_fails(stage: Stage) -> None:

@@ -151,3 +151,12 @@ async def test_a_job_of_somebody_else_is_answered_as_one_that_does_not_exist(cli
     theirs = await client.get("/v1/jobs/job_ann", headers=stage.owner("bob"))
     missing = await client.get("/v1/jobs/job_none", headers=stage.owner("bob"))
     assert (theirs.status_code, theirs.content) == (404, missing.content)
+
+
+async def test_a_member_is_told_of_the_jobs_of_their_own_workspace_alone(client: httpx.AsyncClient, stage: Stage) -> None:
+    headers = stage.member(Role.ADMIN)
+    theirs = await client.get("/v1/jobs/job_ann", headers=headers)
+    missing = await client.get("/v1/jobs/job_none", headers=headers)
+    assert (theirs.status_code, theirs.content) == (404, missing.content)
+    stage.memory.jobs["job_ann"] = replace(stage.memory.jobs["job_ann"], workspace=derive_default_workspace("ann"))
+    assert (await client.get("/v1/jobs/job_ann", headers=headers)).status_code == 200

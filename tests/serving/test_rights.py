@@ -11,11 +11,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.inmemory.clock import START
-from ferryman.serving.api.rights import RouteNeed, find_needs
+from ferryman.serving.api.rights import Caller, RouteNeed, find_needs
+from tests.builders import build_task
 
 from .conftest import TASK, Stage
 from .routes import ROUTES, Ask
@@ -119,6 +122,16 @@ async def test_a_role_that_lacks_a_right_is_named_as_such(client: httpx.AsyncCli
     assert answer.json()["detail"] == "this needs the right manage, which your role viewer in this workspace does not have"
 
 
+@pytest.mark.parametrize(
+    ("owner", "workspace", "is_seen"), [("ann", HERE, True), ("ann", "ws_ann", False), ("bob", HERE, False)]
+)
+def test_a_request_sees_what_is_its_owners_in_its_workspace(owner: str, workspace: str, is_seen: bool) -> None:
+    key = ApiKey(owner="ann", created_at=START)
+    about = {"owner": Owner(id="ann", plan="pro", created_at=START), "workspace": HERE, "key": key, "digest": "d"}
+    caller = Caller(**about, rights=frozenset(Right))
+    assert caller.sees(build_task(owner=owner, workspace=workspace)) is is_seen
+
+
 async def test_the_right_is_checked_before_a_retry_is_answered(client: httpx.AsyncClient, stage: Stage) -> None:
     headers = stage.member(Role.ADMIN) | {"Idempotency-Key": '"once"'}
     assert (await client.post("/v1/tasks", json=TASK, headers=headers)).status_code == 201
@@ -192,13 +205,16 @@ async def test_what_is_in_another_workspace_is_answered_as_what_does_not_exist(
     assert (theirs.status_code, theirs.content, theirs.headers) == (404, none.content, none.headers)
 
 
-async def test_an_archived_workspace_is_read_and_not_changed(client: httpx.AsyncClient, stage: Stage) -> None:
+@pytest.mark.parametrize("path", ["/v1/tasks", "/v1/tasks/task_none/executions"])
+async def test_in_an_archived_workspace_things_are_read_and_nothing_is_changed_or_started(
+    client: httpx.AsyncClient, stage: Stage, path: str
+) -> None:
     stage.memory.workspaces["ws_old"] = Workspace(
         id="ws_old", owner="ann", name="old", state=WorkspaceState.ARCHIVED, created_at=START, updated_at=START
     )
     headers = {"Ferryman-Workspace": "ws_old"}
     assert (await client.get("/v1/tasks", headers=headers)).status_code == 200
-    answer = await client.post("/v1/tasks", json=TASK, headers=headers)
+    answer = await client.post(path, json=TASK, headers=headers)
     assert (answer.status_code, answer.json()["detail"]) == (
         409,
         "the workspace is archived: nothing in it is started or changed until it is restored",
