@@ -54,6 +54,6 @@ def test_another_file_in_its_place_is_refused(name: str, digest: str) -> None:
 
 
 def test_the_digest_of_an_archive_depends_on_names_contents_and_order() -> None:
-    one, two = ("a-000001.jsonl", "1" * 64), ("b-000001.jsonl", "2" * 64)
-    chained = {chain_file(chain_file("", *first), *second) for first in (one, two) for second in (one, two)}
+    first, second = ("a-000001.jsonl", "1" * 64), ("b-000001.jsonl", "2" * 64)
+    chained = {chain_file(chain_file("", *before), *after) for before in (first, second) for after in (first, second)}
     assert len(chained) == 4

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
-from ferryman.domain.workspaces.workspace import WorkspaceState, build_default_workspace
+from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.inmemory.clock import START
 from ferryman.serving import keys
 from ferryman.serving.api.revocation import still_has_right
@@ -25,12 +25,13 @@ def build_caller(stage: Stage, headers: dict[str, str]) -> Caller:
     """Return who asks with these headers, with every right at the time."""
     stage.owner("ann")
     digest = keys.digest_key(headers["Authorization"].removeprefix("Bearer "))
-    about: dict[str, Any] = {"owner": stage.memory.owners["ann"], "workspace": HERE, "key": stage.memory.keys[digest]}
+    key = stage.memory.keys[digest]
+    about: dict[str, Any] = {"owner": stage.memory.owners["ann"], "workspace": key.workspace or HERE, "key": key}
     return Caller(**about, digest=digest, rights=frozenset(Right))
 
 
 def close_workspace(stage: Stage) -> None:
-    stage.memory.workspaces[HERE] = replace(build_default_workspace("ann"), state=WorkspaceState.DELETING)
+    stage.memory.workspaces["ws_ann"] = replace(stage.memory.workspaces["ws_ann"], state=WorkspaceState.DELETING)
 
 
 def lower_role(stage: Stage) -> None:
@@ -42,7 +43,7 @@ def lower_role(stage: Stage) -> None:
 
 @pytest.mark.parametrize("lose", [lambda stage: stage.memory.keys.clear(), lower_role, close_workspace])
 async def test_who_has_lost_the_right_has_it_no_longer(app: FastAPI, stage: Stage, lose: Any) -> None:
-    caller = build_caller(stage, stage.member(Role.ADMIN))
+    caller = build_caller(stage, stage.member(Role.ADMIN, workspace="ws_ann"))
     assert await still_has_right(app.state.deps, caller, Right.MANAGE)
     lose(stage)
     assert not await still_has_right(app.state.deps, caller, Right.MANAGE)
