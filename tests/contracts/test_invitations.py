@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.access import judge_key
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, AlreadyMemberError
-from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.domain.workspaces.workspace import WorkspaceClosedError, WorkspaceGoneError, WorkspaceState
 
+from .belongings import build_job
 from .conftest import Stores
 from .people import HERE, OTHER, invite, join, take
 from .values import NOW, OWNER
@@ -102,17 +104,41 @@ async def test_an_invitation_that_has_expired_or_was_withdrawn_lets_nobody_in(st
 
 @pytest.mark.parametrize("state", [state for state in WorkspaceState if state is not WorkspaceState.ACTIVE])
 async def test_nobody_is_let_into_a_workspace_that_is_not_active(stores: Stores, state: WorkspaceState) -> None:
-    await stores.workspaces.create(replace(OTHER, state=state))
+    await stores.workspaces.create(OTHER)
     await stores.invitations.create("token", invite(workspace=OTHER.id), now=NOW)
+    await stores.workspaces.update(replace(OTHER, state=state), ["state"], since=OTHER.updated_at)
     assert await try_again(stores, "p") is None
     assert await stores.members.find_person("p", owner="ann") is None
+
+
+@pytest.mark.parametrize("state", [state for state in WorkspaceState if state is not WorkspaceState.ACTIVE])
+async def test_nobody_is_invited_into_a_workspace_that_is_not_active(stores: Stores, state: WorkspaceState) -> None:
+    await stores.workspaces.create(replace(OTHER, state=state))
+    with pytest.raises(WorkspaceGoneError if state is WorkspaceState.DELETING else WorkspaceClosedError):
+        await stores.invitations.create("token", invite(workspace=OTHER.id), now=NOW)
+    assert await stores.invitations.list("ann", OTHER.id, now=NOW) == []
 
 
 @pytest.mark.parametrize("workspace", ["ws_none", derive_default_workspace("bob")])
-async def test_nobody_is_let_into_a_workspace_that_the_owner_has_not(stores: Stores, workspace: str) -> None:
-    await stores.invitations.create("token", invite(workspace=workspace), now=NOW)
-    assert await try_again(stores, "p") is None
-    assert await stores.members.find_person("p", owner="ann") is None
+async def test_nobody_is_invited_into_a_workspace_that_the_owner_has_not(stores: Stores, workspace: str) -> None:
+    with pytest.raises(WorkspaceGoneError):
+        await stores.invitations.create("token", invite(workspace=workspace), now=NOW)
+    assert await stores.invitations.list("ann", workspace, now=NOW) == []
+
+
+async def test_of_invitations_into_a_workspace_while_it_is_deleted_none_outlives_the_deletion(stores: Stores) -> None:
+    await stores.workspaces.create(OTHER)
+    inviting = [
+        stores.invitations.create(f"token {number}", invite(f"{number}", workspace=OTHER.id), now=NOW) for number in range(3)
+    ]
+    job = build_job(JobKind.DELETE_WORKSPACE, OTHER.id, workspace=OTHER.id)
+    *came, started = await asyncio.gather(*inviting[:2], stores.jobs.start(job), return_exceptions=True)
+    known = [invitation.name for invitation in await stores.invitations.list("ann", OTHER.id, now=NOW)]
+    assert started is None
+    assert len(known) == came.count(None)
+    assert {type(answer) for answer in came} <= {type(None), WorkspaceGoneError}
+    with pytest.raises(WorkspaceGoneError):
+        await inviting[2]
 
 
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])

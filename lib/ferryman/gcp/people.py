@@ -23,7 +23,7 @@ from ferryman.domain.workspaces.person import (
     check_admin_left,
     join,
 )
-from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.domain.workspaces.workspace import WorkspaceState, check_active
 from ferryman.gcp import documents, keyed
 from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
@@ -123,9 +123,12 @@ class FirestoreInvitations(FirestoreStore):
         done: Completion | None = None,
     ) -> None:
         reference = self._places.locate_invitation(digest)
-        if (await reference.get(transaction=transaction)).exists:
+        workspace_at = self._places.locate_workspace(invitation.workspace)
+        stored = await read_together(self._client, [reference, workspace_at], transaction)
+        if stored[reference.path].exists:
             return  # an earlier attempt was committed, and its answer lost
         answered = await keyed.read_completion(transaction, self._places, done)
+        check_active(read_workspace(stored[workspace_at.path], owner=invitation.owner))
         if not await self._is_backed(invitation, transaction):
             raise StaleError("who invites may not give these rights any more")
         open_ones = await self._find_open(invitation.owner, invitation.workspace, now, transaction)

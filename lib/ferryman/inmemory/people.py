@@ -27,7 +27,7 @@ from ferryman.domain.workspaces.person import (
     check_admin_left,
     join,
 )
-from ferryman.domain.workspaces.workspace import WorkspaceState, build_default_workspace
+from ferryman.domain.workspaces.workspace import WorkspaceState, build_default_workspace, check_active
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.workspaces import MemoryWorkspaces
@@ -145,6 +145,7 @@ class MemoryInvitations(MemoryStore):
         keyed.check_completion(self._memory, done)
         if self._memory.invitations.get(digest) == invitation:
             return
+        check_active(await MemoryWorkspaces(self._memory).get(invitation.workspace, owner=invitation.owner))
         if not self._is_backed(invitation):
             raise StaleError("who invites may not give these rights any more")
         open_ones = await self.list(invitation.owner, invitation.workspace, now=now)

@@ -65,7 +65,8 @@ class Invitations(Protocol):
     """Invitations, stored under the SHA-256 of their token (`digest`).
 
     `create` raises `LimitReachedError` where the workspace has `most` that can be taken `now`, `StaleError` where who invites
-    may not give what it gives any more (`Invitation.is_backed_by`), and `AnsweredError`. `take` makes the membership and the
+    may not give what it gives any more (`Invitation.is_backed_by`), `WorkspaceGoneError`, `WorkspaceClosedError` and
+    `AnsweredError`, all asked in the transaction that stores it. `take` makes the membership and the
     API key with `key_digest`, in the workspace of the invitation, and of a person who `is_new` the person, with the name that
     the invitation gives; the same commit stores an audit entry and deletes the invitation. It returns membership and key, those
     that an earlier call with the same `key_digest` made where there was one, or None where there is no such invitation, or not

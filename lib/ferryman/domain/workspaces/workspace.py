@@ -37,6 +37,17 @@ class WorkspaceState(StrEnum):
     """It is not found any more; a job deletes what is in it."""
 
 
+CLOSED = {WorkspaceState.ARCHIVED: "it is restored", WorkspaceState.IMPORTING: "its import is finished"}
+"""The states of a workspace in which it can be read alone, each with what ends it."""
+
+
+class WorkspaceClosedError(Exception):
+    """The workspace is archived, or an import fills it. Nothing was stored."""
+
+    def __init__(self, state: WorkspaceState) -> None:
+        super().__init__(f"the workspace is {state}: nothing in it is started or changed until {CLOSED[state]}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """A workspace as stored.
@@ -65,6 +76,14 @@ class Workspace:
     def is_default(self) -> bool:
         """Whether it is its owner's default workspace, which cannot be archived or deleted."""
         return self.id == derive_default_workspace(self.owner)
+
+
+def check_active(stored: Workspace | None) -> None:
+    """Raise `WorkspaceGoneError` where there is no such workspace or it is being deleted, and `WorkspaceClosedError`."""
+    if stored is None or stored.state is WorkspaceState.DELETING:
+        raise WorkspaceGoneError
+    if stored.state in CLOSED:
+        raise WorkspaceClosedError(stored.state)
 
 
 def build_default_workspace(owner: str) -> Workspace:

@@ -17,7 +17,7 @@ from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.audit import TARGET_CHARACTERS_MAX, TARGETS_MAX, AuditEntry
-from ferryman.domain.workspaces.workspace import WorkspaceGoneError
+from ferryman.domain.workspaces.workspace import WorkspaceClosedError, WorkspaceGoneError
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.groups import name_operation
 from ferryman.serving.api.rights import Caller, RouteNeed
@@ -28,6 +28,7 @@ REFUSALS = (
     InvalidInputError,
     StaleError,
     WorkspaceGoneError,
+    WorkspaceClosedError,
     LimitReachedError,
     AnsweredError,
     InProgressError,

@@ -18,7 +18,7 @@ from ferryman.domain.owners.idempotency import InProgressError
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.stale import StaleError
-from ferryman.domain.workspaces.workspace import WorkspaceGoneError
+from ferryman.domain.workspaces.workspace import WorkspaceClosedError, WorkspaceGoneError
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.problems import create_problem, get_title
 
@@ -104,6 +104,7 @@ _RESPONSES: dict[type[Exception], Callable[[Request, Any], Response]] = {
     InvalidInputError: lambda _, error: respond_invalid(error.problems),
     StaleError: lambda _, error: create_problem(409, f"{error}; try again"),
     WorkspaceGoneError: lambda _, __: create_problem(404, "there is no such workspace"),
+    WorkspaceClosedError: lambda _, error: create_problem(409, str(error)),
     LimitReachedError: lambda _, error: create_problem(409, str(error)),
     InProgressError: _respond_in_progress,
     UnavailableError: _respond_unavailable,

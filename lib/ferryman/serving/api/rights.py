@@ -13,7 +13,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Membership, Right
 from ferryman.domain.workspaces.names import Placed
-from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.domain.workspaces.workspace import CLOSED, WorkspaceClosedError, WorkspaceState
 
 
 class RouteNeed(StrEnum):
@@ -25,10 +25,6 @@ class RouteNeed(StrEnum):
     MANAGE = Right.MANAGE
     KEY = "key"
     OWNER = "owner"
-
-
-CLOSED = {WorkspaceState.ARCHIVED: "it is restored", WorkspaceState.IMPORTING: "its import is finished"}
-"""The states of a workspace in which it can be read alone, each with what ends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +80,7 @@ def check_needs(needs: Sequence[RouteNeed], caller: Caller) -> None:
     for right in rights:
         check_right(right, caller)
     if caller.state in CLOSED and any(right is not Right.READ for right in rights):
-        raise HTTPException(
-            409, f"the workspace is {caller.state}: nothing in it is started or changed until {CLOSED[caller.state]}"
-        )
+        raise WorkspaceClosedError(caller.state)
 
 
 def check_given(rights: frozenset[Right], caller: Caller) -> None:

@@ -13,7 +13,7 @@ from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.workspaces import rules
-from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
+from ferryman.domain.workspaces.workspace import CLOSED, Workspace, WorkspaceClosedError, WorkspaceState
 from ferryman.serving.api import webhooks
 from ferryman.serving.api.access import CurrentCaller, Dependencies, Manager, Principal, Reader
 from ferryman.serving.api.alert_secret import issue_secret
@@ -21,7 +21,7 @@ from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.jobs import answer_again, build_job, find_started_job, start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
-from ferryman.serving.api.rights import CLOSED, Caller
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import workspace as shapes
 from ferryman.serving.api.shapes.job import JobResponse
 
@@ -77,8 +77,7 @@ async def change_workspace(
     body: shapes.WorkspaceChange, workspace: OwnedWorkspace, deps: Dependencies, caller: Manager
 ) -> shapes.WorkspaceResponse:
     if workspace.state in CLOSED:
-        until = CLOSED[workspace.state]
-        raise ConflictError(f"the workspace is {workspace.state}: nothing in it is started or changed until {until}")
+        raise WorkspaceClosedError(workspace.state)
     changes = body.model_dump(exclude_unset=True)
     changed = change_value(workspace, changes, now=deps.clock.now())
     await _check(deps, caller, changed, checks_url="alert_url" in changes)
