@@ -1,7 +1,9 @@
 """The soak: `python -m tests.campaigns.tenants --minutes 5` lets owners work at once, and finds what crossed between them.
 
-Then it lets them work with and without a greedy owner beside them, in turns, and compares how long their executions take.
-The last line reads `N executions of M owners, 0 crossed`; the exit code is 0 then, where the bar holds, and 1 otherwise.
+While their executions run, each attempts what is the next one's. Then they work with and without a greedy owner beside them, in
+turns, and how long their executions take is compared. It ends by itself. The last line has the figures, and the exit code says
+what was found: 0 nothing, 1 that something crossed, 2 that it broke off, as where the API does not answer in time, and 3 that
+executions beside a greedy owner take longer than the bar allows.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from typing import Any
 from ferryman.stack.admin import Admin
 from tests.campaigns.tenants.attack import attack
 from tests.campaigns.tenants.greed import BAR, compare
-from tests.campaigns.tenants.tenants import Tenant, create_tenant, find_crossed, prepare, run_executions
+from tests.campaigns.tenants.soaked import BREAKS, Soaked
+from tests.campaigns.tenants.tenants import create_tenant, find_crossed, prepare, run_executions
 from tests.campaigns.tenants.upstream import HOSTS, Upstream, serve_upstream
 from tests.canaries import canary
 from tests.canaries.plugin import search_run
@@ -27,6 +30,9 @@ from tests.stack import create_client, start_stack
 
 EXECUTIONS = 6
 """Of each owner, at once."""
+
+ROUND_S = 300.0
+"""Seconds that a round may take; on an idle machine it takes 6."""
 
 
 def main() -> int:
@@ -40,68 +46,70 @@ def main() -> int:
     for name in ("canaries", "kept", "tmp"):
         (folder / name).mkdir()
     os.environ |= {canary.RUN: str(folder), "FERRYMAN_LOG_LEVEL": "DEBUG"}
+    soaked = Soaked()
     with start_stack(folder / "tmp" / "data") as stack:
-        executions, owners, attempts, wrong = asyncio.run(_soak(stack, options.owners, options.minutes * 60))
-    slow = 0
-    if options.windows:
+        asyncio.run(_soak(soaked, stack, options.owners, options.minutes * 60))
+    if options.windows and not soaked.code:
         # one of its own, which says as much as one does that is measured
         with start_stack(folder / "tmp" / "greed", FERRYMAN_LOG_LEVEL="INFO") as stack:
-            late = asyncio.run(_greed(stack, owners=options.owners, windows=options.windows, window_s=options.window_s))
-        slow, wrong = len(late), [*wrong, *late]
-    done, *findings = search_run(folder)
+            asyncio.run(_greed(soaked, stack, owners=options.owners, windows=options.windows, window_s=options.window_s))
+    done, *leaks = search_run(folder)
+    soaked.crossed += leaks
     print(done)
-    for line in [*wrong, *findings]:
+    for line in [*soaked.attempts.succeeded, *soaked.attempts.disclosures, *soaked.crossed, *soaked.broken, *soaked.slow]:
         print(f"  {line}")
-    if not wrong and not findings:
+    if soaked.code:
+        print(f"what the stack kept and logged is in {folder}")
+    else:
         shutil.rmtree(folder)
-    crossed = len(wrong) - slow + len(findings)
-    print(f"{executions} executions of {owners} owners, {attempts} attempts at what is another's, {crossed} crossed")
-    return 1 if wrong or findings or not executions or not attempts else 0
+    print(soaked.describe())
+    return soaked.code
 
 
-async def _soak(stack: Mapping[str, Any], owners: int, seconds: float) -> tuple[int, int, int, list[str]]:
-    """Return how many executions of how many owners there were, how many attempts at what is another's, and what crossed."""
-    ends, executions, known, attempts, wrong = time.monotonic() + seconds, 0, 0, 0, list[str]()
+async def _soak(soaked: Soaked, stack: Mapping[str, Any], owners: int, seconds: float) -> None:
+    """Run rounds for so many seconds, or until one finds something or breaks off."""
+    ends = time.monotonic() + seconds
     async with Admin.from_note(stack) as admin, serve_upstream(Path(stack["data"])) as upstream:
         for host in HOSTS:
             await admin.map_host(host, upstream.port)
-        while time.monotonic() < ends and not wrong:
-            tenants = [create_tenant(await create_client(stack), known + number) for number in range(owners)]
-            judged, crossed = await _round(tenants, stack, admin, upstream, seed=known)
-            attempts, wrong = attempts + judged, wrong + crossed
-            executions, known = executions + owners * EXECUTIONS, known + owners
+        while time.monotonic() < ends and not soaked.has_ended:
+            try:
+                async with asyncio.timeout(ROUND_S):
+                    await _round(soaked, owners, stack, admin, upstream)
+            except* BREAKS as error:
+                soaked.note_break("a round", error)
             remaining_s = max(0.0, ends - time.monotonic())
-            print(
-                f"{executions} executions of {known} owners, {attempts} attempts at what is another's, "
-                f"{upstream.connections} connections, {remaining_s:.0f} s left",
-                flush=True,
-            )
-    return executions, known, attempts, wrong
+            print(f"{soaked.describe()}, {upstream.connections} connections, {remaining_s:.0f} s left", flush=True)
 
 
-async def _greed(stack: Mapping[str, Any], **options: Any) -> list[str]:
-    """Print how owners fare beside a greedy one; return what is wrong with that, if anything is."""
+async def _greed(soaked: Soaked, stack: Mapping[str, Any], **options: Any) -> None:
+    """Print how owners fare beside a greedy one, and note what is wrong with that, if anything is."""
     async with Admin.from_note(stack) as admin, serve_upstream(Path(stack["data"])) as upstream:
         for host in HOSTS:
             await admin.map_host(host, upstream.port)
-        comparison = await compare(stack, admin, upstream, **options)
-    *lines, last = comparison.lines()
-    print("\n".join([*lines, last]), flush=True)
-    return [last] if comparison.ratio > BAR else []
+        try:
+            comparison = await compare(stack, admin, upstream, **options)
+            *lines, last = comparison.lines()
+            print("\n".join([*lines, last]), flush=True)
+            soaked.slow += [last] if comparison.ratio > BAR else []
+        except* BREAKS as error:
+            soaked.note_break("the comparison", error)
 
 
-async def _round(
-    tenants: list[Tenant], stack: Mapping[str, Any], admin: Admin, upstream: Upstream, *, seed: int
-) -> tuple[int, list[str]]:
-    """Run executions of all tenants, while each attempts what is another's; return how many attempts, and what crossed."""
+async def _round(soaked: Soaked, owners: int, stack: Mapping[str, Any], admin: Admin, upstream: Upstream) -> None:
+    """Run executions of new tenants, while each attempts what is another's, and note what is found."""
+    tenants = [create_tenant(await create_client(stack), soaked.owners + number) for number in range(owners)]
     upstream.seen.clear()
     for tenant in tenants:
         await prepare(tenant, admin, upstream)
-    (judged, crossed), _ = await asyncio.gather(attack(tenants, stack, seed=seed), run_executions(tenants, EXECUTIONS))
-    crossed += await find_crossed(tenants, stack, upstream)
+    async with asyncio.TaskGroup() as group:
+        attacking = group.create_task(attack(tenants, stack, seed=soaked.owners))
+        group.create_task(run_executions(tenants, EXECUTIONS))
+    soaked.attempts.join(attacking.result())
+    soaked.crossed += await find_crossed(tenants, stack, upstream)
+    soaked.executions, soaked.owners = soaked.executions + owners * EXECUTIONS, soaked.owners + owners
     for tenant in tenants:
         await tenant.client.close()
-    return judged, crossed
 
 
 if __name__ == "__main__":

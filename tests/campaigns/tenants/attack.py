@@ -11,16 +11,21 @@ import httpx
 from ferryman.client import AsyncClient
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from tests.campaigns.isolation.attempts import WORD
-from tests.campaigns.isolation.live import LiveSide, attempt_live, list_live_attempts
+from tests.campaigns.isolation.live import LiveResults, LiveSide, attempt_live, list_live_attempts
 from tests.campaigns.tenants.tenants import NAME, Tenant
 
 ATTEMPTS = 60
 """Of each tenant in a round, at most."""
 
 
-async def attack(tenants: Sequence[Tenant], stack: Mapping[str, Any], *, seed: int) -> tuple[int, list[str]]:
-    """Return how many attempts were judged, and what was found."""
-    async with httpx.AsyncClient(base_url=stack["url"], trust_env=False, timeout=60) as http:
+ANSWER_S = 60.0
+"""Seconds in which every attempt has to be answered."""
+
+
+async def attack(tenants: Sequence[Tenant], stack: Mapping[str, Any], *, seed: int) -> LiveResults:
+    """Have each tenant attempt what is the next one's. Raise `httpx.TransportError` where the API does not answer."""
+    results, limits = LiveResults(), httpx.Limits(max_keepalive_connections=0)  # none is closed when it is used again
+    async with httpx.AsyncClient(base_url=stack["url"], trust_env=False, timeout=ANSWER_S, limits=limits) as http:
         attempts = await list_live_attempts(http, seed, ATTEMPTS)
         sides = [await _describe(tenant, tenant.client) for tenant in tenants]
         outcomes = await asyncio.gather(
@@ -29,7 +34,9 @@ async def attack(tenants: Sequence[Tenant], stack: Mapping[str, Any], *, seed: i
                 for mine, theirs in zip(sides, [*sides[1:], *sides[:1]], strict=True)
             )
         )
-    return sum(judged for judged, _ in outcomes), [finding for _, findings in outcomes for finding in findings]
+    for outcome in outcomes:
+        results.join(outcome)
+    return results
 
 
 async def _describe(tenant: Tenant, client: AsyncClient) -> LiveSide:

@@ -115,19 +115,13 @@ async def _work(workers: Sequence[Tenant], seconds: float, durations: list[float
 
 async def _run(tenant: Tenant, durations: list[float]) -> None:
     execution = (await tenant.client.start_execution(tenant.task, tenant.prompt))["execution_id"]
-    record = await _record(tenant.client, execution)
-    while record is None or record["completed_at"] is None:
+    record = await tenant.client.get_execution(execution)
+    while record["completed_at"] is None:
         await asyncio.sleep(POLL_S)
-        record = await _record(tenant.client, execution)
+        record = await tenant.client.get_execution(execution)
     assert record["status"] == "completed", record["error"]
     ends, began = (datetime.fromisoformat(record[name]) for name in ("completed_at", "created_at"))
     durations.append((ends - began).total_seconds())
-
-
-async def _record(client: AsyncClient, execution: str) -> Mapping[str, Any] | None:
-    with suppress(ApiUnreachableError):  # a connection that was kept open is closed at the moment it is used again
-        return await client.get_execution(execution)
-    return None
 
 
 async def _beside(

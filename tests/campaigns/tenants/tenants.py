@@ -8,11 +8,13 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from ferryman.client import AsyncClient
+from ferryman.client import ApiRateLimitedError, AsyncClient
 from ferryman.stack.admin import Admin
+from tests.campaigns.tenants.conversations import CONVERSATION, find_conversation_faults
 from tests.campaigns.tenants.upstream import HOSTS, Upstream
 from tests.canaries import canary
 from tests.canaries.search import Place, build_patterns, search
@@ -35,6 +37,8 @@ class Tenant:
     phrase: str
     task: str = ""
     executions: list[str] = field(default_factory=list)
+    credits_used: Decimal = Decimal(0)
+    """What the records of its executions say."""
     heard: list[str] = field(default_factory=list)
 
     @property
@@ -77,18 +81,33 @@ async def prepare(tenant: Tenant, admin: Admin, upstream: Upstream) -> None:
 
 
 async def run_executions(tenants: Sequence[Tenant], executions: int) -> None:
-    """Run executions of every tenant at once, each watched to its end. Raise AssertionError if one did not complete."""
-    runs = [_run(tenant) for _ in range(executions) for tenant in tenants]
-    await asyncio.gather(*runs)
+    """Run executions of every tenant at once, each watched to its end. Raise a group with AssertionError if one did not
+    complete."""
+    async with asyncio.TaskGroup() as group:
+        for _ in range(executions):
+            for tenant in tenants:
+                group.create_task(_run(tenant))
 
 
 async def _run(tenant: Tenant) -> None:
-    execution = (await tenant.client.start_execution(tenant.task, tenant.prompt))["execution_id"]
+    execution = await _start(tenant)
     tenant.executions.append(execution)
     tenant.heard += [json.dumps([event.kind, dict(event.body)]) async for event in tenant.client.stream_events(execution)]
     record = await tenant.client.get_execution(execution)
     assert record["status"] == "completed", record["error"]
+    tenant.credits_used += Decimal(record["credits_used"])
     tenant.heard += [json.dumps(record), json.dumps(await tenant.client.list_calls(execution))]
+
+
+async def _start(tenant: Tenant) -> str:
+    """Start an execution in the conversation of every tenant, and again later where the tenant asks too often for now."""
+    while True:
+        try:
+            started = await tenant.client.start_execution(tenant.task, tenant.prompt, conversation=CONVERSATION)
+        except ApiRateLimitedError as error:
+            await asyncio.sleep(error.after_s or 1)
+        else:
+            return str(started["execution_id"])
 
 
 async def find_crossed(tenants: Sequence[Tenant], stack: Mapping[str, Any], upstream: Upstream) -> list[str]:
@@ -104,6 +123,7 @@ async def find_crossed(tenants: Sequence[Tenant], stack: Mapping[str, Any], upst
             for mark in other.marks
         ]
         findings += [f"{finding} of {tenant.name}" for finding in search(own_places, build_patterns(foreign))]
+        findings += await find_conversation_faults(tenant.client, tenant.credits_used)
         findings += [f"nothing of {kind} belongs to {tenant.name}: nothing was looked at" for kind in _unseen(own_places)]
         for request in (seen for seen in upstream.seen if seen.tenant == tenant.name):
             if b"\r\ncookie:" in request.content.lower():

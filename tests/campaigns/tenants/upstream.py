@@ -37,7 +37,8 @@ class Upstream:
         """Answer one connection, as many requests as the peer sends."""
         self.connections += 1
         number = self.connections
-        with suppress(OSError, asyncio.IncompleteReadError):
+        # it is cancelled at the end of all, and asyncio's streams would complain of that at length
+        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
