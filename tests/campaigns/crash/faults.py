@@ -71,6 +71,9 @@ class Campaign:
 
 async def main(names: Collection[str], step: int) -> int:
     cases, campaign, begun = await list_cases(), Campaign(), time.monotonic()
+    if unknown := [name for name in names if name not in cases]:
+        print(f"no such scenario, job or story: {', '.join(unknown)}; there are: {', '.join(cases)}", file=sys.stderr)
+        return 2
     for name in names or cases:
         count = await campaign.meet(name, cases[name], step=step)
         seconds = time.monotonic() - begun
