@@ -32,6 +32,7 @@ from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -39,6 +40,7 @@ from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
@@ -106,6 +108,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
             "tasks": MemoryTasks(memory),
             "credentials": MemoryCredentials(memory),
             "contexts": MemoryContexts(memory),
+            "jobs": MemoryJobs(memory),
             "clusters": MemoryClusters(memory),
             "executions": MemoryExecutions(memory, plans),
             "halts": MemoryHalts(memory),
@@ -115,6 +118,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
         "tasks": FirestoreTasks(clients),
         "credentials": FirestoreCredentials(clients),
         "contexts": FirestoreContexts(clients),
+        "jobs": FirestoreJobs(clients),
         "clusters": FirestoreClusters(clients),
         "executions": FirestoreExecutions(clients, plans=plans),
         "halts": FirestoreHalts(clients),

@@ -25,6 +25,7 @@ from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
@@ -118,6 +119,7 @@ class Stage:
             contexts=MemoryContexts(self.memory),
             clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
+            jobs=MemoryJobs(self.memory),
             halts=MemoryHalts(self.memory),
             queue=self.queue,
             alerts=self.alerts,

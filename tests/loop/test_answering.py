@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
 from ferryman.domain.executions.execution import OWNER, Status
+from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.owners.cap import Cap, CapKind, name_person_part
 from ferryman.domain.workspaces.member import Membership, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.clock import START
+from ferryman.loop.start import WAIT_S
 from tests.loop.conftest import says
 
 HERE = derive_default_workspace("o")
@@ -42,6 +46,72 @@ async def test_an_execution_that_no_member_answers_for_any_more_does_not_begin(s
     stage.start(person="eve", taken_over_by=successor)
     await stage.run()
     assert (stage.execution.status, stage.execution.credits_used) == (Status.FAILED, 0)
+    assert stage.execution.error == "the person who answers for the execution has left the workspace"
+    assert stage.model.prompts == []
+
+
+def add_job(stage, kind, status, *, executions=()):
+    """Store the job about eve, who has left."""
+    stage.memory.jobs["job_1"] = Job(
+        **{"id": "job_1", "owner": "o", "workspace": HERE, "subject": "eve", "successor": "bea", "created_at": START},
+        kind=kind,
+        status=status,
+        executions=executions,
+    )
+
+
+def is_waiting(stage):
+    """Tell whether the execution has not begun, and comes again."""
+    (again,) = stage.queue.waiting
+    begun = stage.model.prompts or stage.memory.steps.get("e") or stage.execution.credits_reserved
+    return not begun and not stage.execution.status.terminal and again.after == timedelta(seconds=WAIT_S)
+
+
+@pytest.mark.parametrize("status", [JobStatus.QUEUED, JobStatus.RUNNING])
+async def test_an_execution_waits_for_the_job_that_hands_it_over(stage, status):
+    add_job(stage, JobKind.TAKE_OVER_EXECUTIONS, status)
+    stage.start(person="eve")
+    await stage.run(says("done"))
+    assert is_waiting(stage)
+    add_member(stage, "bea", 300)
+    add_job(stage, JobKind.TAKE_OVER_EXECUTIONS, JobStatus.DONE, executions=("e",))
+    stage.memory.executions["e"] = replace(stage.execution, taken_over_by="bea")
+    await stage.run(says("done"))
+    assert stage.execution.status is Status.COMPLETED
+    assert list_person_caps(stage) == [build_cap("bea", 300)]
+
+
+async def test_an_execution_that_was_handed_over_since_it_was_read_comes_again(stage):
+    add_job(stage, JobKind.TAKE_OVER_EXECUTIONS, JobStatus.DONE, executions=("e",))
+    stage.start(person="eve")
+    await stage.run(says("done"))
+    assert is_waiting(stage)
+
+
+async def test_an_execution_that_waits_for_the_job_that_ends_it_is_cancelled_by_it(stage):
+    add_job(stage, JobKind.END_EXECUTIONS, JobStatus.RUNNING)
+    stage.start(person="eve")
+    await stage.run(says("done"))
+    assert is_waiting(stage)
+    await stage.deps().executions.cancel("e", by="boss", now=START)
+    await stage.run(says("done"))
+    assert (stage.execution.status, stage.execution.cancelled_by) == (Status.KILLED, "boss")
+    assert stage.execution.credits_used == 0
+    assert stage.model.prompts == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "executions"),
+    [
+        (JobKind.END_EXECUTIONS, ("e",)),
+        (JobKind.TAKE_OVER_EXECUTIONS, ("another",)),
+        (JobKind.DELETE_AGENT, ()),
+    ],
+)
+async def test_an_execution_that_no_job_has_handed_over_fails(stage, kind, executions):
+    add_job(stage, kind, JobStatus.DONE, executions=executions)
+    stage.start(person="eve")
+    await stage.run(says("done"))
     assert stage.execution.error == "the person who answers for the execution has left the workspace"
     assert stage.model.prompts == []
 

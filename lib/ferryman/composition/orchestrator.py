@@ -84,6 +84,7 @@ class OrchestratorFunction:
             contexts=FirestoreContexts(clients),
             clusters=clusters,
             executions=executions,
+            jobs=FirestoreJobs(clients),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             alerts=CloudTasksAlerts(clients, settings, tracer.traceparent),
@@ -104,7 +105,7 @@ class OrchestratorFunction:
             execution_timeout=execution_timeout,
         )
         self.jobs = JobDependencies(
-            jobs=FirestoreJobs(clients),
+            jobs=self.loop.jobs,
             work=FirestoreJobWork(clients),
             executions=executions,
             queue=self.loop.queue,

@@ -20,6 +20,7 @@ from ferryman.ports.contexts import Contexts
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
 from ferryman.ports.halts import Halts
+from ferryman.ports.jobs import Jobs
 from ferryman.ports.keys import SigningKeys
 from ferryman.ports.log import Tracer
 from ferryman.ports.model import Model, ReplyScanner
@@ -55,6 +56,7 @@ class LoopDependencies:
     contexts: Contexts
     clusters: Clusters
     executions: Executions
+    jobs: Jobs
     halts: Halts
     queue: Queue
     alerts: AlertQueue

@@ -163,6 +163,9 @@ class SliceRunner:
         deps, execution = self._deps, self._claimed
         opening = await deps.executions.opening(execution.id)
         if opening is None:
+            if execution.cancel_requested:
+                # before it begins, which may wait for a job that waits for the end
+                raise calls.ExecutionCancelledError("cancelled")
             if endings.is_overdue(deps, execution):
                 raise StartRejectedError(endings.describe_timeout(deps))
             execution, opening = await setup.begin(deps, execution)

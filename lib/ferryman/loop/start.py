@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ferryman.domain.executions.execution import OWNER, Execution
+from ferryman.domain.jobs.job import LEAVING, JobKind, JobStatus
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.agent import Agent
@@ -12,6 +13,10 @@ from ferryman.domain.workspaces.effective_policy import ToolLimits
 from ferryman.domain.workspaces.member import Membership
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.loop.dependencies import LoopDependencies
+from ferryman.ports.errors import UnavailableError
+
+WAIT_S = 2.0
+"""After how long an execution comes again whose person has left, until it is decided what becomes of it."""
 
 
 class StartRejectedError(Exception):
@@ -50,6 +55,7 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
     if workspace.state is not WorkspaceState.ACTIVE:
         raise StartRejectedError(f"the workspace is {workspace.state}")
     if person and documents.member is None:
+        await _wait_for_job(deps, execution, person)
         raise StartRejectedError("the person who answers for the execution has left the workspace")
     if agent is None:
         raise StartRejectedError("the agent was deleted")
@@ -65,6 +71,17 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
     if not start.model:
         raise StartRejectedError("neither the task nor its agent names a model")
     return start
+
+
+async def _wait_for_job(deps: LoopDependencies, execution: Execution, person: str) -> None:
+    """Raise `UnavailableError`, so that `execution` comes and is read again, as long as the job of who left may end it or
+    name who answers for it from now on, or where the job has done so since it was read."""
+    job = await deps.jobs.find(execution.owner, workspace=execution.workspace, subject=person)
+    if job is None or job.kind not in LEAVING:
+        return
+    is_taken_over = job.kind is JobKind.TAKE_OVER_EXECUTIONS and execution.id in job.executions
+    if job.status is not JobStatus.DONE or is_taken_over:
+        raise UnavailableError("the person has left, and what becomes of the execution is not decided yet", after_s=WAIT_S)
 
 
 def _name_person(execution: Execution) -> str:

@@ -14,6 +14,7 @@ from ferryman.domain.records.record import Record
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
+from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
@@ -93,6 +94,7 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         contexts=MemoryContexts(state.memory),
         clusters=MemoryClusters(state.memory),
         executions=RecordedExecutions(state),
+        jobs=MemoryJobs(state.memory),
         halts=MemoryHalts(state.memory),
         queue=queue,
         alerts=MemoryAlertQueue(),

@@ -46,6 +46,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import Executions
 from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.halts import Halts
+from ferryman.ports.jobs import Jobs
 from ferryman.ports.keys import PrivateKeys as KeysPort
 from ferryman.ports.local_functions import LocalAnswer
 from ferryman.ports.model import ReplyScanner as ScannerPort
@@ -110,6 +111,7 @@ class Ports:
     tasks: Tasks
     credentials: Credentials
     executions: Executions
+    jobs: Jobs
     tickets: Tickets
     user_documents: UserDocuments
     halts: Halts
@@ -272,6 +274,7 @@ def build_loop_deps(
             credentials=ports.credentials,
             clusters=clusters,
             executions=ports.executions,
+            jobs=ports.jobs,
             halts=ports.halts,
             queue=queue,
             alerts=alerts or MemoryAlertQueue(),

@@ -23,6 +23,7 @@ from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
@@ -83,6 +84,7 @@ def memory_ports(memory: Memory) -> Ports:
         ask=ask,
         owners=MemoryOwners(memory),
         contexts=MemoryContexts(memory),
+        jobs=MemoryJobs(memory),
         agents=MemoryAgents(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),

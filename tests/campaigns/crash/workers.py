@@ -34,6 +34,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
@@ -182,6 +183,7 @@ def build_ports(clients: GoogleClients) -> Ports:
     return Ports(
         owners=FirestoreOwners(clients),
         contexts=FirestoreContexts(clients),
+        jobs=FirestoreJobs(clients),
         agents=FirestoreAgents(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),

@@ -38,6 +38,7 @@ NAME = "order-42"
 LEASE = timedelta(minutes=2)
 ANONYMOUS: Any = AnonymousCredentials
 ELSEWHERE = Client(project="another", credentials=ANONYMOUS()).document("a/b")
+STORED = ("owners", "contexts", "tasks", "credentials", "executions", "jobs", "halts")
 NAMES = [*(get_stored_name(item) for item in fields(Execution)), ADMITTED, "expire_at"]
 
 moments = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.just(UTC))
@@ -93,7 +94,10 @@ class Deployment:
         unused: Any = None
         stores = self.stores
         return LoopDependencies(
-            **{name: getattr(stores, name) for name in ("owners", "contexts", "tasks", "credentials", "executions", "halts")},
+            **{
+                name: getattr(stores, name)
+                for name in ("owners", "contexts", "tasks", "credentials", "executions", "jobs", "halts")
+            },
             **dict.fromkeys(("model", "scanner", "registry", "signing", "seal"), unused),
             clusters=MemoryClusters(Memory()),
             queue=MemoryQueue(),

@@ -26,6 +26,10 @@ class JobKind(StrEnum):
     """Likewise: they go on, and somebody else answers for them."""
 
 
+LEAVING = (JobKind.END_EXECUTIONS, JobKind.TAKE_OVER_EXECUTIONS)
+"""What becomes of the executions of a person who leaves."""
+
+
 class JobStatus(StrEnum):
     """How far a job is."""
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.ids import is_id
-from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.jobs.job import LEAVING, Job, JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.member import Membership, Right
 from ferryman.domain.workspaces.person import LastAdminError, Person
@@ -26,9 +26,6 @@ from ferryman.serving.api.shapes import people as shapes
 from ferryman.serving.api.shapes.job import JobResponse
 
 router = APIRouter(prefix="/v1/members", tags=["people"])
-
-LEAVING_JOBS = (JobKind.END_EXECUTIONS, JobKind.TAKE_OVER_EXECUTIONS)
-"""The jobs of who left."""
 
 LAST_ADMIN = "they are the workspace's last admin: make somebody else one first, or ask with the owner's own key"
 
@@ -99,7 +96,7 @@ async def delete_member(
         await _find(deps, caller, person_id)
         await _remove(deps, caller, job)
     except NotFoundError:
-        started = await find_started_job(deps, caller, LEAVING_JOBS, person_id)
+        started = await find_started_job(deps, caller, LEAVING, person_id)
         if started is None:
             raise
         return answer_again(started, request, response)
