@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ferryman.archives.writing import ArchiveWriter
+from ferryman.domain.archives.files import KINDS
 from ferryman.domain.archives.lines import FILE_BYTES_MAX, LINE_BYTES_MAX
-from ferryman.domain.archives.manifest import KINDS, MANIFEST
+from ferryman.domain.archives.manifest import MANIFEST
 
 ABOUT: Mapping[str, Any] = {
     "workspace": "ws_1",

@@ -16,16 +16,19 @@ import pytest
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlerts
+from ferryman.inmemory.api_keys import MemoryApiKeys
 from ferryman.inmemory.archives import MemoryArchives
+from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.invitations import MemoryInvitations
 from ferryman.inmemory.job_work import MemoryJobWork
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.keyed import MemoryKeyedRequests
+from ferryman.inmemory.members import MemoryMembers
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
-from ferryman.inmemory.people import MemoryApiKeys, MemoryAuditEntries, MemoryInvitations, MemoryMembers
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
@@ -192,11 +195,12 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.contexts import FirestoreContexts
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
+    from ferryman.gcp.invitations import FirestoreInvitations
     from ferryman.gcp.job_work import FirestoreJobWork
     from ferryman.gcp.jobs import FirestoreJobs
     from ferryman.gcp.keyed import FirestoreKeyedRequests
+    from ferryman.gcp.members import FirestoreMembers
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
-    from ferryman.gcp.people import FirestoreInvitations, FirestoreMembers
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks

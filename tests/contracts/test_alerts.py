@@ -9,7 +9,8 @@ from decimal import Decimal
 import pytest
 
 from ferryman.domain.credits import ledger
-from ferryman.domain.credits.alert import Alert, AlertState, settle_attempt
+from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.alert_delivery import settle_attempt
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy

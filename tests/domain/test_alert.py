@@ -11,18 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.domain.credits.alert import (
-    ATTEMPTS_MAX,
-    PAUSE_MAX,
     THRESHOLDS,
     Alert,
     AlertState,
     build_refusal_alert,
-    compute_pause,
     find_alerts,
     find_crossed,
     select_pending,
-    settle_attempt,
 )
+from ferryman.domain.credits.alert_delivery import ATTEMPTS_MAX, PAUSE_MAX, compute_pause, settle_attempt
 from ferryman.domain.credits.balance import CreditBalance, reserve_credits, settle_credits
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.owners.cap import Cap, CapKind

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from ferryman.domain.credentials.credential import SealedCredential, Secret
-from ferryman.domain.credits.alert import ATTEMPTS_MAX, Alert, AlertState
+from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.alert_delivery import ATTEMPTS_MAX
 from ferryman.domain.credits.alert_message import generate_secret, label_secret
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.workspaces.workspace import Workspace, build_default_workspace

@@ -13,8 +13,8 @@ from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.gcp.api_keys import FirestoreApiKeys
+from ferryman.gcp.invitations import FirestoreInvitations
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.people import FirestoreInvitations
 from tests.contracts.conftest import on_google_cloud
 from tests.contracts.values import LATER, NOW, OWNER
 

@@ -34,16 +34,19 @@ from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlerts
+from ferryman.inmemory.api_keys import MemoryApiKeys
 from ferryman.inmemory.archives import MemoryArchives
+from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.invitations import MemoryInvitations
 from ferryman.inmemory.jobs import MemoryJobQueue, MemoryJobs
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.members import MemoryMembers
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
-from ferryman.inmemory.people import MemoryApiKeys, MemoryAuditEntries, MemoryInvitations, MemoryMembers
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks

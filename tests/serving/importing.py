@@ -11,8 +11,9 @@ from typing import Any
 import httpx
 
 from ferryman.archives.reading import iterate_files, read_archive
+from ferryman.domain.archives.files import measure_file
 from ferryman.domain.archives.lines import read_lines
-from ferryman.domain.archives.manifest import MANIFEST, measure_file
+from ferryman.domain.archives.manifest import MANIFEST
 from ferryman.domain.workspaces.imports import chain_file
 
 IMPORTS = "/v1/imports"

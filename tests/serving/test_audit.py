@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ferryman.domain.workspaces.member import Role
-from ferryman.inmemory.people import MemoryAuditEntries
+from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.ports.errors import UnavailableError
 
 from .conftest import TASK, Stage, create_app

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ferryman.domain.credits.alert import OVERDUE, compute_pause
+from ferryman.domain.credits.alert_delivery import OVERDUE, compute_pause
 from ferryman.ports.alerts import AlertQueue, Alerts, AlertSender
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.log import Tracer
 
 SWEPT_MAX = 100
+"""How many alerts one sweep enqueues again; the next one finds the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ async def deliver(deps: AlertDependencies, alert: str) -> bool:
 
 
 async def sweep(deps: AlertDependencies) -> None:
-    """Enqueue alerts again that should have been settled by now: the queue has lost them."""
+    """Enqueue alerts again that should have been settled by now: the queue has lost them. Raise `UnavailableError`."""
     now = deps.clock.now()
     lost = await deps.alerts.overdue(before=now - OVERDUE, most=SWEPT_MAX)
     for alert in lost:

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import json
 import tarfile
-import zlib
 from collections.abc import Callable, Iterator
 from typing import IO
 
+from ferryman.archives.unpacking import WHOLE, Unpacking
+from ferryman.domain.archives.files import ArchiveFile, check_names, measure_file
 from ferryman.domain.archives.lines import FILE_BYTES_MAX, ArchiveError
-from ferryman.domain.archives.manifest import (
-    FILES_MAX,
-    MANIFEST,
-    MANIFEST_BYTES_MAX,
-    ArchiveFile,
-    Manifest,
-    check_names,
-    measure_file,
-    parse_manifest,
-)
-
-_BLOCK = 512
-_READ = 65_536
-_WHOLE = "the archive"
-_END_BYTES_MAX = 40 * _BLOCK
-"""Zeros at the end: two blocks, and as many as fill the last record of a tar."""
+from ferryman.domain.archives.manifest import FILES_MAX, MANIFEST, MANIFEST_BYTES_MAX, Manifest, parse_manifest
 
 
 def _count_nothing(_: int) -> None:
@@ -49,7 +35,7 @@ def read_archive(file: IO[bytes], *, count: Callable[[int], None] = _count_nothi
 
 def iterate_files(file: IO[bytes], *, count: Callable[[int], None] = _count_nothing) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each file in order, the manifest last, after which there is nothing. Raise `ArchiveError`."""
-    unpacking = _Unpacking(file, count)
+    unpacking = Unpacking(file, count)
     entries = _iterate_entries(unpacking)
     names: list[str] = []
     pending: list[bytes] = []
@@ -73,12 +59,12 @@ def iterate_files(file: IO[bytes], *, count: Callable[[int], None] = _count_noth
     yield MANIFEST, pending.pop()
 
 
-def _iterate_entries(unpacking: _Unpacking) -> Iterator[tuple[str, bytes]]:
-    while (block := unpacking.read(_BLOCK)) != bytes(_BLOCK):
+def _iterate_entries(unpacking: Unpacking) -> Iterator[tuple[str, bytes]]:
+    while (block := unpacking.read(tarfile.BLOCKSIZE)) != bytes(tarfile.BLOCKSIZE):
         try:
             header = tarfile.TarInfo.frombuf(block, "ascii", "strict")
         except (tarfile.HeaderError, ValueError):
-            raise ArchiveError(_WHOLE, "is no tar of files: a header cannot be read") from None
+            raise ArchiveError(WHOLE, "is no tar of files: a header cannot be read") from None
         name, size = header.name[:80], header.size
         if header.type != tarfile.REGTYPE or header.linkname or header.name != name:
             raise ArchiveError(name, "is no plain file: links, folders, devices and long names are refused")
@@ -86,59 +72,11 @@ def _iterate_entries(unpacking: _Unpacking) -> Iterator[tuple[str, bytes]]:
         if not 0 < size <= most:
             raise ArchiveError(name, f"has {size} bytes; a file has at least one and at most {most}")
         data = unpacking.read(size)
-        if unpacking.read(-size % _BLOCK).strip(b"\0"):
+        if unpacking.read(-size % tarfile.BLOCKSIZE).strip(b"\0"):
             raise ArchiveError(name, "is followed by something else than zeros")
         yield name, data
         if name == MANIFEST:
             return
-
-
-class _Unpacking:
-    """The bytes in a gzip file, as many at a time as are asked for."""
-
-    def __init__(self, file: IO[bytes], count: Callable[[int], None]) -> None:
-        self._file = file
-        self._count = count
-        self._gzip = zlib.decompressobj(31)
-        self._done = 0
-
-    def read(self, size: int) -> bytes:
-        """Return the next `size` bytes. Raise `ArchiveError` where there are fewer."""
-        parts = []
-        while size > 0:
-            part = self._read_some(size)
-            if not part:
-                raise ArchiveError(_WHOLE, "was cut short")
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    def expect_end(self) -> None:
-        """Raise `ArchiveError` unless nothing but zeros follows, and not many."""
-        following = 0
-        while part := self._read_some(_BLOCK):
-            following += len(part)
-            if part.strip(b"\0") or following > _END_BYTES_MAX:
-                raise ArchiveError(_WHOLE, f"does not end after {MANIFEST}")
-        if not following or self._gzip.unused_data or self._file.read(1) or not self._gzip.eof:
-            raise ArchiveError(_WHOLE, f"does not end after {MANIFEST}, or was cut short there")
-
-    def _read_some(self, most: int) -> bytes:
-        while not self._gzip.eof:
-            compressed = self._gzip.unconsumed_tail
-            if not compressed:
-                compressed = self._file.read(_READ)
-                self._done += len(compressed)
-                self._count(self._done)
-            try:
-                part = self._gzip.decompress(compressed, most)
-            except zlib.error:
-                raise ArchiveError(_WHOLE, "is not compressed with gzip, or was changed") from None
-            if part:
-                return part
-            if not compressed and not self._gzip.eof:
-                raise ArchiveError(_WHOLE, "was cut short")
-        return b""
 
 
 def _read_manifest(data: bytes) -> Manifest:

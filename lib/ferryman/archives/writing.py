@@ -7,12 +7,12 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ferryman.domain.archives.files import KINDS, ArchiveFile, measure_file, name_file
 from ferryman.domain.archives.lines import FILE_BYTES, write_line
-from ferryman.domain.archives.manifest import KINDS, MANIFEST, ArchiveFile, Manifest, measure_file, name_file
+from ferryman.domain.archives.manifest import MANIFEST, Manifest
 from ferryman.domain.receipts.receipt import canonicalize
 
 LEVEL = 6
-_BLOCK = 512
 _GZIP = 31
 """zlib's window bits for gzip; the header has no name and no time, so that the same content has the same bytes."""
 
@@ -31,7 +31,10 @@ class ArchiveWriter:
         self.files: list[ArchiveFile] = []
 
     def add(self, kind: str, build: Callable[..., Values], *arguments: Any) -> bytes:
-        """Write what `build` returns as lines of files of this kind. It takes processor time: run it in a thread."""
+        """Write what `build` returns as lines of files of this kind. It takes processor time: run it in a thread.
+
+        Raise ValueError for a kind that comes before the last one in `KINDS`, and for a line as `write_line` does.
+        """
         written = []
         if kind != self._kind:
             if KINDS.index(kind) < KINDS.index(self._kind):
@@ -51,7 +54,7 @@ class ArchiveWriter:
         last = self._end_file()
         manifest = Manifest(**about, files=tuple(self.files))
         entry = self._write_entry(MANIFEST, canonicalize(manifest.to_json()) + b"\n")
-        return last + entry + self._gzip.compress(bytes(2 * _BLOCK)) + self._gzip.flush()
+        return last + entry + self._gzip.compress(bytes(2 * tarfile.BLOCKSIZE)) + self._gzip.flush()
 
     def _end_file(self) -> bytes:
         if not self._lines:
@@ -65,5 +68,5 @@ class ArchiveWriter:
     def _write_entry(self, name: str, data: bytes) -> bytes:
         header = tarfile.TarInfo(name)
         header.size = len(data)
-        padding = bytes(-len(data) % _BLOCK)
+        padding = bytes(-len(data) % tarfile.BLOCKSIZE)
         return b"".join(map(self._gzip.compress, (header.tobuf(tarfile.USTAR_FORMAT), data, padding)))

@@ -158,12 +158,13 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.http import HttpClient
     from ferryman.gcp.identity import MetadataIdentity, TokenCallers
+    from ferryman.gcp.invitations import FirestoreInvitations
     from ferryman.gcp.jobs import FirestoreJobs
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.log import JsonLog
+    from ferryman.gcp.members import FirestoreMembers
     from ferryman.gcp.notices import FirestoreNotices
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
-    from ferryman.gcp.people import FirestoreInvitations, FirestoreMembers
     from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules

@@ -53,7 +53,10 @@ class Slice:
         return deleted >= self._deps.documents or self._deps.clock.now() >= self._until
 
     async def stop_executions(self) -> Pause | None:
-        """Have nothing start any more, and cancel what has not ended; return the pause where something has not."""
+        """Have nothing start any more, and cancel what has not ended; return the pause where something has not.
+
+        Raise `StaleError` or `UnavailableError`.
+        """
         deps, is_more = self._deps, True
         while is_more:
             stopped = await deps.work.disable_tasks(self.job, most=deps.per_commit, now=deps.clock.now(), lease=deps.lease)
@@ -64,7 +67,10 @@ class Slice:
 
 
 async def finish(deps: JobDependencies, job: Job) -> None:
-    """Sign the receipt, and store it together with the job's end and the deletion of what is left of its subject."""
+    """Sign the receipt, and store it together with the job's end and the deletion of what is left of its subject.
+
+    It counts the subject itself as well. Raise `StaleError` or `UnavailableError`.
+    """
     signer, now = await deps.signing.key(), deps.clock.now()
     counts = {**job.counts, SUBJECTS[job.kind]: job.counts.get(SUBJECTS[job.kind], 0) + 1}
     receipt = DeletionReceipt(

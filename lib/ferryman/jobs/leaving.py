@@ -10,7 +10,10 @@ from ferryman.jobs.pause import WAIT, Pause, cancel_all
 
 
 async def end_executions(deps: JobDependencies, job: Job, *, until: datetime) -> Pause | None:  # noqa: ARG001 - bounded by the plan
-    """Cancel what the person has under way, and finish the job once all of it has ended; or return that it has to wait."""
+    """Cancel what the person has under way, and finish the job once all of it has ended; or return that it has to wait.
+
+    Raise `StaleError` or `UnavailableError`.
+    """
     unended = await deps.work.unended(job)
     if unended:
         names = [execution.id for execution in unended]
@@ -24,7 +27,7 @@ async def end_executions(deps: JobDependencies, job: Job, *, until: datetime) ->
 
 
 async def take_over_executions(deps: JobDependencies, job: Job, *, until: datetime) -> Pause | None:  # noqa: ARG001 - likewise
-    """Name the successor on what the person has under way, and finish the job."""
+    """Name the successor on what the person has under way, and finish the job. Raise `StaleError` or `UnavailableError`."""
     unended = await deps.work.unended(job)
     if unended:
         names = [execution.id for execution in unended]

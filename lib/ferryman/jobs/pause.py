@@ -23,7 +23,7 @@ class Pause:
 
 
 async def cancel_all(deps: JobDependencies, job: Job, executions: list[Execution]) -> None:
-    """Cancel executions that have not ended, and wake those that wait for their next slice."""
+    """Cancel executions that have not ended, and wake those that wait for their next slice. Raise `UnavailableError`."""
     by, now = job.person or OWNER, deps.clock.now()
     for execution in executions:
         stored = execution if execution.cancel_requested else await deps.executions.cancel(execution.id, by=by, now=now)

@@ -24,9 +24,9 @@ WORKERS = {
 
 
 async def deliver(deps: JobDependencies, job: str, *, slice: int, holder: str) -> bool:
-    """Deliver a slice: work on `job` as far as that goes. Return whether the queue may drop this delivery.
+    """Deliver the `slice`, counted from 0: work on `job` as far as that goes. Return whether the queue may drop this delivery.
 
-    False has it delivered again.
+    False has it delivered again. `holder` names this delivery, and no other one.
     """
     now = deps.clock.now()
     try:

@@ -17,14 +17,18 @@ SAFETY = timedelta(seconds=60)
 async def start_job(
     jobs: Jobs, queue: JobQueue, job: Job, log: Log, *, spares_tasks: bool = False, done: Completion | None = None
 ) -> None:
-    """Store `job`, which takes its subject away in the same commit, and have it delivered. Raise as `Jobs.start` does."""
+    """Store `job`, which takes its subject away in the same commit, and have it delivered. Raise as `Jobs.start` does,
+    and `UnavailableError`, with nothing stored, where the queue does not answer."""
     await prepare_delivery(queue, job)
     await jobs.start(job, spares_tasks=spares_tasks, done=done)
     await deliver_soon(queue, job, log)
 
 
 async def prepare_delivery(queue: JobQueue, job: Job) -> None:
-    """Have `job` delivered later. Called before it is stored, so that a crash in between loses nothing."""
+    """Have `job` delivered later. Called before it is stored, so that a crash in between loses nothing.
+
+    Raise `UnavailableError`: then nothing is to be stored.
+    """
     await queue.enqueue(job.id, slice=0, after=SAFETY, wake_up="safety")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ferryman.domain.copies import replace
-from ferryman.domain.credits.alert import OVERDUE
+from ferryman.domain.credits.alert_delivery import OVERDUE
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.message import join_text
 from ferryman.domain.executions.postponement import Postponement

@@ -39,8 +39,8 @@ class Workspaces(Protocol):
 class Agents(Protocol):
     """The agents of workspaces, of which each has a default one that exists without being stored.
 
-    `create`, `update`: as those of `Workspaces`; they raise `WorkspaceGoneError` where they would store an agent, also a
-    default one for the first time, in a workspace that is not there or is being deleted, asked in the same transaction.
+    `create` and `update` do what those of `Workspaces` do. They raise `WorkspaceGoneError` where they would store an agent,
+    also a default one for the first time, in a workspace that is not there or is being deleted, asked in the same transaction.
     `delete` returns whether there was such an agent.
     """
 

@@ -16,7 +16,7 @@ from ferryman.archives.writing import ArchiveWriter
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.archives import content
 from ferryman.domain.archives.content import ExecutionParts
-from ferryman.domain.archives.manifest import KINDS
+from ferryman.domain.archives.files import KINDS
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.records.document import write_time
 from ferryman.domain.tasks.task import Task

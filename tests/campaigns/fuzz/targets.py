@@ -22,8 +22,9 @@ from urllib.parse import urlsplit
 import httpx
 
 from ferryman.archives.reading import iterate_files, read_archive
+from ferryman.domain.archives.files import KINDS, measure_file
 from ferryman.domain.archives.lines import ArchiveError, read_lines
-from ferryman.domain.archives.manifest import KINDS, MANIFEST, Manifest, measure_file
+from ferryman.domain.archives.manifest import MANIFEST, Manifest
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, PreparedRequest

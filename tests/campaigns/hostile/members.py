@@ -10,7 +10,7 @@ from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.gcp.api_keys import FirestoreApiKeys
-from ferryman.gcp.people import FirestoreInvitations
+from ferryman.gcp.invitations import FirestoreInvitations
 from ferryman.serving import keys
 from tests.campaigns.hostile.harness import Harness
 from tests.campaigns.hostile.member import Member

@@ -32,10 +32,11 @@ from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.invitations import FirestoreInvitations
 from ferryman.gcp.job_work import FirestoreJobWork
 from ferryman.gcp.jobs import FirestoreJobs
+from ferryman.gcp.members import FirestoreMembers
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
-from ferryman.gcp.people import FirestoreInvitations, FirestoreMembers
 from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory

@@ -7,7 +7,7 @@ from typing import Any
 
 from ferryman.client import answers
 from ferryman.client.request import ApiRequest, build_path, get, post, read_as
-from ferryman.domain.archives.manifest import measure_file
+from ferryman.domain.archives.files import measure_file
 
 FILE_S = 300.0
 """How long the service may take for a file: it makes some hundred things of one."""

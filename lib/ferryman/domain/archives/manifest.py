@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import reduce
 from typing import Any
 
+from ferryman.domain.archives.files import KINDS, ArchiveFile, check_names
 from ferryman.domain.archives.lines import FILE_BYTES_MAX, ArchiveError
 from ferryman.domain.ids import is_id
 from ferryman.domain.workspaces.imports import chain_file
@@ -20,15 +20,6 @@ FILES_MAX = 100_000
 COUNT_MAX = 10**15
 """Above every number of bytes, lines and things that a manifest can name."""
 
-KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "executions")
-"""The kinds of files, in their order: what refers to something comes after it."""
-
-IMPORTED = ("workspace", "agents", "tasks", "tools", "executions")
-"""The kinds that are imported. Others are verified and counted, and stay in the archive: nothing gives anybody a right."""
-
-NOT_IMPORTED = tuple(kind for kind in KINDS if kind not in IMPORTED)
-
-_NAME = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{6}})\.jsonl", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VERSION = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
@@ -36,21 +27,6 @@ _LINE_EACH = tuple(kind for kind in KINDS if kind != "executions")
 """The kinds of which each thing is one line."""
 
 _NAME_CHARACTERS_MAX = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveFile:
-    """A file of an archive: its name, its lines, its bytes, and the SHA-256 of these in hex."""
-
-    name: str
-    lines: int
-    bytes: int
-    sha256: str
-
-    @property
-    def kind(self) -> str:
-        """What its lines are."""
-        return self.name.partition("-")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,34 +64,6 @@ class Manifest:
     def digest(self) -> str:
         """Return a SHA-256, in hex, of what the archive holds: its files by name and digest, each chained to those before."""
         return reduce(lambda before, file: chain_file(before, file.name, file.sha256), self.files, "")
-
-
-def measure_file(name: str, data: bytes) -> ArchiveFile:
-    """Return how a manifest names the file `name` with this content."""
-    return ArchiveFile(name, data.count(b"\n"), len(data), hashlib.sha256(data).hexdigest())
-
-
-def name_file(kind: str, number: int) -> str:
-    """Return the name of a file, the `number`th of its kind from 1."""
-    return f"{kind}-{number:06d}.jsonl"
-
-
-def check_names(names: Iterator[str], *, before: str = "") -> Iterator[str]:
-    """Yield `names` while they are those of files in their order. Raise `ArchiveError` at the first that is not.
-
-    The first of them comes after the file `before`, if one is named.
-    """
-    earlier = _NAME.fullmatch(before)
-    kind, number = (KINDS.index(earlier[1]), int(earlier[2])) if earlier else (0, 0)
-    for name in names:
-        match = _NAME.fullmatch(name)
-        if match is None:
-            raise ArchiveError(name[:80], "is no name of a file of an archive")
-        is_next = (KINDS.index(match[1]), int(match[2])) == (kind, number + 1)
-        if not is_next and (KINDS.index(match[1]) <= kind or int(match[2]) != 1):
-            raise ArchiveError(name, "is not where it must be: a file is missing, there twice, or in another order")
-        kind, number = KINDS.index(match[1]), int(match[2])
-        yield name
 
 
 def parse_manifest(value: Any) -> Manifest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -17,16 +17,6 @@ from ferryman.domain.owners.cap import Cap, CapKind
 THRESHOLDS = (50, 80, 100)
 """Percent of a cap."""
 
-ATTEMPTS_MAX = 8
-"""How often an alert is sent at most, until its receiver takes it."""
-
-FIRST_PAUSE = timedelta(seconds=30)
-"""How long after a first attempt the second comes; each pause after that is four times as long, up to `PAUSE_MAX`."""
-
-PAUSE_MAX = timedelta(hours=6)
-OVERDUE = timedelta(hours=24)
-"""After which time an alert that is still pending is delivered again: its pauses before that add up to less."""
-
 LIFETIME = timedelta(days=400)
 """How long an alert is kept."""
 
@@ -37,7 +27,7 @@ class AlertState(StrEnum):
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "failed"
-    """Its receiver did not take it, `ATTEMPTS_MAX` times or for good."""
+    """Its receiver did not take it, as often as it was sent, or for good."""
     UNADDRESSED = "unaddressed"
     """Its workspace has no address for alerts."""
 
@@ -110,22 +100,6 @@ def build_refusal_alert(shortage: Shortage, execution: Execution, balance: Credi
         is_refused=True,
         now=now,
     )
-
-
-def compute_pause(attempts: int) -> timedelta:
-    """Return how long to wait after so many attempts before the next."""
-    return min(PAUSE_MAX, FIRST_PAUSE * int(4 ** (attempts - 1)))
-
-
-def settle_attempt(alert: Alert, *, status: int | None, reason: str, final: bool, now: datetime) -> Alert:
-    """Return `alert` after one more attempt, which a receiver took where `status` is 2xx; `final` lets no other follow."""
-    attempts = alert.attempts + 1
-    if status is not None and 200 <= status < 300:
-        state = AlertState.DELIVERED
-    else:
-        state = AlertState.FAILED if final or attempts >= ATTEMPTS_MAX else AlertState.PENDING
-    settled_at = None if state is AlertState.PENDING else now
-    return replace(alert, state=state, attempts=attempts, status=status, reason=reason, settled_at=settled_at)
 
 
 def _build_alert(

@@ -12,6 +12,7 @@ from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.domain.workspaces.workspace import BEGINNING, DEFAULT_NAME
 
 AGENTS_PER_WORKSPACE_MAX = 100
+"""With the default one."""
 
 GOES_WITH_AGENT = "the task's agent was deleted, and the task goes with it"
 

@@ -13,6 +13,8 @@ KEYS_PER_PERSON_MAX = 20
 
 KEY_NAME_CHARACTERS_MAX = 100
 KEY_DAYS_MAX = 3650
+"""The most days until a key expires."""
+
 USE_NOTED_EVERY = timedelta(minutes=1)
 """How often the last use of a key is written at most."""
 
@@ -22,8 +24,8 @@ class ApiKey:
     """An API key as stored under its SHA-256.
 
     `id` names it to people, and is no part of the key. `person` is "" for a key of the owner; one without a `workspace` is the
-    owner's own key, which has every right in every workspace of the owner, as the request says which one. A key that is revoked
-    has no document.
+    owner's own key, which has every right in every workspace of the owner, as the request says which one. `expires_at` (UTC) is
+    None for a key that does not expire. A key that is revoked has no document.
     """
 
     id: str = ""

@@ -7,6 +7,7 @@ from datetime import datetime
 
 TARGETS_MAX = 5
 TARGET_CHARACTERS_MAX = 200
+"""Of an entry and of each of its targets: what is longer is cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,8 @@ EVERY_RIGHT = frozenset(Right)
 class Membership:
     """A person in a workspace.
 
-    `approves` is the right to approve; `max_credits_month` limits what the person's executions use in a month (UTC).
+    `approves` is the right to approve. `max_credits_month` are the credits that the person's executions may use in a month
+    (UTC); None: no limit of their own.
     """
 
     owner: str

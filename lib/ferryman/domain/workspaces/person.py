@@ -15,13 +15,17 @@ PERSON_NAME_CHARACTERS_MAX = 100
 PEOPLE_PER_OWNER_MAX = 200
 INVITATION_LIFETIME = timedelta(days=7)
 INVITATIONS_PER_WORKSPACE_MAX = 50
+"""Those that are open: neither taken nor expired."""
+
 MEMBERS_PER_WORKSPACE_MAX = 100
+"""One list of all members is read whenever one of them changes, for the last admin."""
+
 FIRST_KEY_NAME = "first key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """A person. Receipts, ledger and audit have the id alone; the name is here, and is deleted with the person."""
+    """A person. Receipts, ledger and audit have the id alone; the name is here, and is deleted with the last membership."""
 
     id: str
     owner: str

@@ -13,6 +13,8 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 
 NAME_CHARACTERS_MAX = 100
 WORKSPACES_PER_OWNER_MAX = 50
+"""With the default one."""
+
 DEFAULT_NAME = "Default"
 CREDIT_LIMITS = ("max_credits_month", "conversation_credits_max")
 """The limits of credits that a workspace and an agent may have."""

@@ -11,7 +11,8 @@ from ferryman.domain.workspaces.imports import OldestExecution, OpenRun
 from ferryman.ports.archives import ImportedHistory
 from ferryman.serving import archived
 from ferryman.serving.importing.checking import build_record, check_execution
-from ferryman.serving.importing.executions import Line, OpenExecution, add_part, begin_execution
+from ferryman.serving.importing.executions import Line, add_part, begin_execution
+from ferryman.serving.importing.open_execution import OpenExecution
 from ferryman.serving.importing.target import ArchiveTarget
 
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from ferryman.declared import check
 from ferryman.declared.fields import raise_problems
+from ferryman.domain.archives.files import KINDS, ArchiveFile, check_names, measure_file
 from ferryman.domain.archives.lines import ArchiveError, read_lines
-from ferryman.domain.archives.manifest import KINDS, ArchiveFile, check_names, measure_file
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import Credential
-from ferryman.domain.credits.alert import Alert, AlertState, settle_attempt
+from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.alert_delivery import settle_attempt
 from ferryman.domain.credits.alert_message import SECRET_NAME, build_body, encode_body, sign_message
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest

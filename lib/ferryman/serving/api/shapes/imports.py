@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt, StrictStr
 
+from ferryman.domain.archives.files import KINDS
 from ferryman.domain.archives.lines import FILE_BYTES_MAX
-from ferryman.domain.archives.manifest import COUNT_MAX, FORMAT, KINDS
+from ferryman.domain.archives.manifest import COUNT_MAX, FORMAT
 from ferryman.domain.workspaces.imports import IMPORTED_FILES_MAX
 from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX, WorkspaceState
 from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
