@@ -7,6 +7,8 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.firestore import Client
 
 from ferryman.domain.archives.content import ExecutionParts
 from ferryman.domain.executions.execution import Execution, Status
@@ -62,6 +64,13 @@ async def test_putting_it_again_changes_nothing(stores: Stores) -> None:
     assert await stores.executions.get(IMPORTED.id) == HISTORY.execution
     assert tuple(await stores.executions.receipts(IMPORTED.id)) == CHAIN
     assert list(await stores.archives.list_entries(IMPORTED.id)) == [ENTRY]
+
+
+async def test_what_cannot_be_read_in_its_place_is_replaced(stores: Stores) -> None:
+    elsewhere = Client(project="another", credentials=AnonymousCredentials()).document("a/b")
+    await stores.ask(IMPORTED.id, {"task": elsewhere, "owner": elsewhere})
+    await stores.archives.add_history([HISTORY], **ENDED)
+    assert await stores.executions.get(IMPORTED.id) == HISTORY.execution
 
 
 async def test_parts_that_come_later_are_added(stores: Stores) -> None:

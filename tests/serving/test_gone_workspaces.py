@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import httpx
@@ -52,6 +53,11 @@ def list_stored(stage: Stage, workspace: str) -> list[object]:
     ]
 
 
+def take_before(files: dict[str, bytes], kind: str) -> dict[str, bytes]:
+    """Return the files of an archive before the first of this kind."""
+    return dict(takewhile(lambda file: not file[0].startswith(kind), files.items()))
+
+
 def read_answer(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["detail"]
 
@@ -89,6 +95,54 @@ async def test_while_a_file_is_stored(
     before_call(getattr(app.state.deps, port), method, change)
     assert read_answer(await send_files(client, workspace, files)) == NOT_FOUND
     assert list_stored(stage, workspace) == stored
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+@pytest.mark.parametrize(("port", "method"), [("tasks", "get"), ("clusters", "list"), ("clusters", "put")])
+async def test_while_the_tools_of_a_task_are_stored(
+    client: httpx.AsyncClient,
+    app: FastAPI,
+    archive: bytes,  # noqa: F811
+    stage: Stage,
+    port: str,
+    method: str,
+    is_done: bool,
+) -> None:
+    begins, files = take_apart(archive)
+    workspace = (await client.post(IMPORTS, json=begins)).json()["workspace_id"]
+    earlier = take_before(files, "tools-")
+    assert (await send_files(client, workspace, earlier)).is_success
+
+    def change() -> None:
+        delete(stage, workspace, is_done=is_done)
+        for task in [task.id for task in stage.memory.tasks.values() if task.workspace == workspace]:
+            del stage.memory.tasks[task]
+
+    before_call(getattr(app.state.deps, port), method, change)
+    assert read_answer(await send_files(client, workspace, files, first=len(earlier))) == NOT_FOUND
+    assert not any(stored for task, stored in stage.memory.clusters.items() if task not in stage.memory.tasks)
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+async def test_while_the_agent_of_a_task_is_looked_for(
+    client: httpx.AsyncClient,
+    app: FastAPI,
+    archive: bytes,  # noqa: F811
+    stage: Stage,
+    is_done: bool,
+) -> None:
+    begins, files = take_apart(archive)
+    workspace = (await client.post(IMPORTS, json=begins)).json()["workspace_id"]
+    earlier = take_before(files, "tasks-")
+    assert (await send_files(client, workspace, earlier)).is_success
+
+    def change() -> None:
+        delete(stage, workspace, is_done=is_done)
+        for agent in [agent.id for agent in stage.memory.agents.values() if agent.workspace == workspace]:
+            del stage.memory.agents[agent]
+
+    before_call(app.state.deps.agents, "get", change)
+    assert read_answer(await send_files(client, workspace, files, first=len(earlier))) == NOT_FOUND
 
 
 @pytest.mark.parametrize("is_done", [True, False])

@@ -21,7 +21,7 @@ from ferryman.gcp.execution_documents import ADMITTED, IMPORTING, SUMMARY_FIELDS
 from ferryman.gcp.faults import is_transient
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.retention import Retention
-from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
+from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, get_readable, in_transaction
 from ferryman.gcp.workspace_documents import check_workspace
 from ferryman.ports.archives import ImportedHistory
 
@@ -88,12 +88,20 @@ class FirestoreArchives(FirestoreStore):
         """
         await self._check(transaction, place)
         announced = {self._places.locate_execution(execution.id): execution for execution in new}
-        stored = self._client.get_all([*announced], SUMMARY_FIELDS, transaction=transaction)
-        known = {snapshot.reference.path async for snapshot in stored if read_summary(snapshot) is not None}
+        stored = await self._read_stored([*announced], transaction)
+        known = {snapshot.reference.path for snapshot in stored if read_summary(snapshot) is not None}
         for reference, execution in announced.items():
             if reference.path not in known:
                 about = {name: getattr(execution, name) for name in ("owner", "workspace", "agent", "created_at")}
                 transaction.set(reference, {**about, "status": execution.status.value, ADMITTED: False, IMPORTING: True})
+
+    async def _read_stored(self, references: list[Reference], transaction: Transaction) -> Sequence[Snapshot]:
+        """Return the documents at `references` that can be read: any other one is nobody's execution, and is replaced."""
+        try:
+            return [item async for item in self._client.get_all(references, SUMMARY_FIELDS, transaction=transaction)]
+        except ValueError:
+            snapshots = [await get_readable(reference, transaction, names=SUMMARY_FIELDS) for reference in references]
+            return [snapshot for snapshot in snapshots if snapshot is not None]
 
     def _list_written(self, piece: ImportedHistory, expiry: dict[str, Any]) -> Iterator[Written]:
         """Yield what a piece is stored as, but its entries and a policy that came later."""

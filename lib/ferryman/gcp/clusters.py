@@ -18,13 +18,18 @@ from ferryman.domain.owners.idempotency import AnsweredError, Completion
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.declared import Cluster, DeclaredTool, ToolPlace, check_cluster
+from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
+from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.gcp import cluster_texts, documents, keyed
-from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
+from ferryman.gcp.agents import read_agent
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction, read_together
+from ferryman.gcp.workspace_documents import check_workspace
 from ferryman.ports.errors import UnavailableError
 
 GENERATION = "cluster_generation"
 """The field of a task's document that holds the generation of the cluster that was stored last."""
 
+DELETED = "the task was deleted"
 FIELDS = ("name", "generation", "size_bytes")
 """The fields of a cluster that its document has as they are."""
 
@@ -45,9 +50,9 @@ class FirestoreClusters(FirestoreStore):
         reference, batch = self._places.locate_cluster(task, name), secrets.token_hex(4)
         built, texts = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.write_cluster, name, tools)
         parts = {tool: number for number, (_, names) in enumerate(texts) for tool in names}
-        for number, (text, _) in enumerate(texts):
-            await _locate_part(reference, batch, number).set({"tools": text})
         try:
+            for number, (text, _) in enumerate(texts):
+                await self._put_part(task, _locate_part(reference, batch, number), text)
             cluster, before = await self._put(task, built, {"batch": batch, "parts": json.dumps(parts)}, since, done)
         except (StaleError, InvalidInputError, AnsweredError):
             await _delete_parts(reference, batch, len(texts))
@@ -55,6 +60,30 @@ class FirestoreClusters(FirestoreStore):
         if before is not None:
             await _delete_parts(reference, before["batch"], _count_parts(before))
         return cluster
+
+    @in_transaction
+    async def _put_part(self, transaction: Transaction, task: str, part: Reference, text: str) -> None:
+        """Write a part, unless the task is going: after a deletion has looked for parts, nothing would find it any more.
+
+        Raise `StaleError`.
+        """
+        document = (
+            await self._places.locate_task(task).get(["owner", "workspace", "agent"], transaction=transaction)
+        ).to_dict()
+        if document is None:
+            raise StaleError(DELETED)
+        owner = str(document.get("owner"))
+        workspace = str(document.get("workspace") or derive_default_workspace(owner))
+        agent = str(document.get("agent") or derive_default_agent(workspace))
+        workspace_at, agent_at = self._places.locate_workspace(workspace), self._places.locate_agent(agent)
+        snapshots = await read_together(self._client, [workspace_at, agent_at], transaction)
+        try:
+            check_workspace(snapshots[workspace_at.path], owner=owner)
+        except WorkspaceGoneError:
+            raise StaleError(DELETED) from None
+        if read_agent(snapshots[agent_at.path], owner=owner, workspace=workspace) is None:
+            raise StaleError(DELETED)
+        transaction.set(part, {"tools": text})
 
     @in_transaction
     async def _put(
@@ -65,7 +94,7 @@ class FirestoreClusters(FirestoreStore):
         answered = await keyed.read_completion(transaction, self._places, done)
         task_document = (await task_at.get(transaction=transaction)).to_dict()
         if task_document is None:
-            raise StaleError("the task was deleted")
+            raise StaleError(DELETED)
         listed = task_at.collection("clusters").stream(transaction=transaction)
         stored = {snapshot.id: snapshot.to_dict() or {} async for snapshot in listed}
         before = stored.pop(reference.id, None)

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.declared import Cluster, DeclaredTool, ToolPlace, build_cluster, check_cluster
+from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.inmemory import keyed
+from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.workspaces import check_workspace
 
 
 class MemoryClusters(MemoryStore):
@@ -22,7 +25,7 @@ class MemoryClusters(MemoryStore):
         self, task: str, name: str, tools: Sequence[DeclaredTool], *, since: int, done: Completion | None = None
     ) -> Cluster:
         keyed.check_completion(self._memory, done)
-        if task not in self._memory.tasks:
+        if not await self._is_kept(task):
             raise StaleError("the task was deleted")
         clusters = self._memory.clusters.setdefault(task, {})
         if (clusters[name][0].generation if name in clusters else 0) != since:
@@ -33,6 +36,18 @@ class MemoryClusters(MemoryStore):
         clusters[name] = (cluster, tuple(tools))
         keyed.store_completion(self._memory, done)
         return cluster
+
+    async def _is_kept(self, task: str) -> bool:
+        """Tell whether there is the task, with its workspace and its agent: no deletion of them is under way."""
+        stored = self._memory.tasks.get(task)
+        if stored is None:
+            return False
+        try:
+            check_workspace(self._memory, stored.workspace, owner=stored.owner)
+        except WorkspaceGoneError:
+            return False
+        agents = MemoryAgents(self._memory)
+        return await agents.get(stored.agent, owner=stored.owner, workspace=stored.workspace) is not None
 
     async def delete(self, task: str, name: str) -> bool:
         return self._memory.clusters.get(task, {}).pop(name, None) is not None

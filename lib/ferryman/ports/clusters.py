@@ -13,10 +13,11 @@ class Clusters(Protocol):
     """A task's declared tools, by cluster; names are unique over all of them.
 
     `put` replaces the tools of the cluster `name`, in one transaction with `done`. It raises `StaleError` when the task was
-    deleted, or the cluster is not of the generation `since` (0: it does not exist), `InvalidInputError` for a conflict with the
-    task's other clusters, and `AnsweredError` where the request was answered. `delete` returns whether the cluster existed.
-    `page` returns at most `most` tools by cluster and name, from behind the one at `after`, and whether there are more; with
-    `enabled` only such.
+    deleted, or is being deleted with its agent or workspace: nothing is left then that a deletion would not find; or the
+    cluster is not of the generation `since` (0: it does not exist), `InvalidInputError` for a conflict with the task's other
+    clusters, and `AnsweredError` where the request was answered. `delete` returns whether the cluster existed. `page` returns
+    at most `most` tools by cluster and name, from behind the one at `after`, and whether there are more; with `enabled` only
+    such.
     """
 
     async def list(self, task: str) -> Sequence[Cluster]: ...

@@ -10,11 +10,12 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.declared import check
 from ferryman.domain.changes import change_value
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces import rules
 from ferryman.domain.workspaces.imports import PAUSED
-from ferryman.domain.workspaces.workspace import CREDIT_LIMITS, Workspace
+from ferryman.domain.workspaces.workspace import CREDIT_LIMITS, Workspace, WorkspaceGoneError, WorkspaceState
 from ferryman.offload import PackedSequence
 from ferryman.serving.api.access import get_plan
 from ferryman.serving.api.agent_checks import check_agent
@@ -87,6 +88,7 @@ class DefinitionsImport:
         for place, read in piece.tasks:
             task = self._place_task(read.task)
             if await self._deps.agents.get(task.agent, owner=task.owner, workspace=task.workspace) is None:
+                await self._check_workspace()
                 raise build_input_error("content", f"{place}: agent: is none of the agents of the archive")
             changes = {"webhook_urls": task.webhook_urls}
             await _at(place, check_task(self._deps, plan, task, nothing, changes=changes))
@@ -108,11 +110,22 @@ class DefinitionsImport:
         for archived, (place, tools) in piece.tools.items():
             task = await self._deps.tasks.get(self._target.derive("task", archived))
             if task is None:
+                await self._check_workspace()
                 raise build_input_error("content", f"{place}: task: is none of the tasks of the archive")
             domains, owner = list_domains(task, self._deps), task.owner
             parts = await run_document_worker(owner, "content", split_clusters, tools, place, domains)
-            for cluster, added in parts.items():
-                await _at(place, storing.extend_cluster(self._deps.clusters, task.id, cluster, added))
+            try:
+                for cluster, added in parts.items():
+                    await _at(place, storing.extend_cluster(self._deps.clusters, task.id, cluster, added))
+            except StaleError:
+                await self._check_workspace()
+                raise
+
+    async def _check_workspace(self) -> None:
+        """Raise `WorkspaceGoneError` where it is the deletion of the workspace that has taken away what was there before."""
+        stored = await self._deps.workspaces.get(self._target.workspace, owner=self._target.owner)
+        if stored is None or stored.state is WorkspaceState.DELETING:
+            raise WorkspaceGoneError
 
 
 def split_clusters(
