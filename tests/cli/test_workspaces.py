@@ -112,3 +112,13 @@ def test_a_receipt_that_was_written_verifies(typed: Typed, tmp_path: Path) -> No
 
 def test_jobs_are_listed(typed: Typed) -> None:
     assert "job_ann" in typed("job", "list").output
+
+
+@pytest.mark.parametrize("words", [("show", "JOB"), ("show", "JOB", "--watch"), ("list",)], ids=["show", "watch", "list"])
+def test_the_job_of_a_deletion_is_shown_where_the_environment_names_what_it_deletes(
+    typed: Typed, workspace: str, words: tuple[str, ...]
+) -> None:
+    started = json.loads(typed("workspace", "delete", workspace, "--yes", "--no-wait", "--json").output)["job_id"]
+    name = "job_ann" if "--watch" in words else started  # nobody runs the other one here
+    result = typed("job", *(word.replace("JOB", name) for word in words), FERRYMAN_WORKSPACE_ID=workspace)
+    assert (result.exit_code, name in result.output) == (exits.DONE, True), result.output

@@ -24,7 +24,7 @@ def job() -> None:
 @job.command("list")
 @api_command
 async def list_(session: ApiSession) -> None:
-    """List jobs, newest first: all of yours with the owner's own key, else those of the workspace."""
+    """List jobs, newest first: all of yours with the owner's own key, else those of the key's workspace."""
     jobs = [item async for item in session.client.iterate_jobs(limit=PAGE_MAX)]
     session.screen.print_list(jobs, "job_id", "kind", "subject", "status", "created_at", empty="There are no jobs.")
 

@@ -119,9 +119,7 @@ async def delete(session: ApiSession, /, workspace_id: str, yes: bool, no_wait: 
         session.screen.print_error("that is not its name; nothing was deleted")
         return exits.USAGE
     job = await session.client.delete_workspace(workspace_id)
-    # nothing is found in the deleted workspace any more, its job included, where commands act in it
-    async with open_session(session.screen, workspace="") as outside:
-        await follow_deletion(outside, job, no_wait=no_wait, receipt=receipt)
+    await follow_deletion(session, job, no_wait=no_wait, receipt=receipt)
     return exits.DONE
 
 

@@ -28,6 +28,9 @@ PAGE_MAX = 100
 
 KEY_HEADER = "Idempotency-Key"
 WORKSPACE_HEADER = "Ferryman-Workspace"
+OUTSIDE: Mapping[str, str] = {WORKSPACE_HEADER: ""}
+"""Headers of what is asked in the key's own workspace, whichever the client acts in: nothing is found in a deleted one."""
+
 _KEY = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,255}", re.ASCII)
 
 Json = dict[str, Any]
@@ -98,10 +101,12 @@ def generate_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def get(path: str, read: Callable[[Any], Answer], **query: object) -> ApiRequest[Answer]:
+def get(
+    path: str, read: Callable[[Any], Answer], *, headers: Mapping[str, str] | None = None, **query: object
+) -> ApiRequest[Answer]:
     """Return a GET; parameters that are None are left out of its query."""
     chosen = {name: str(value) for name, value in query.items() if value is not None}
-    return ApiRequest(method="GET", path=path, read=read, query=chosen)
+    return ApiRequest(method="GET", path=path, read=read, query=chosen, headers=headers or {})
 
 
 def post(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ferryman.client import answers
 from ferryman.client.request import (
-    WORKSPACE_HEADER,
+    OUTSIDE,
     AnswerPage,
     ApiRequest,
     build_path,
@@ -52,5 +52,4 @@ def restore_workspace(workspace: str) -> ApiRequest[answers.WorkspaceJson]:
 
 def delete_workspace(workspace: str) -> ApiRequest[answers.JobJson]:
     """Delete a workspace with everything in it; return the job that does so, whose receipt says what was deleted."""
-    # asked in the key's own workspace: in the deleted one, nothing is found any more, this job included
-    return delete_by_job(build_path("workspaces", workspace), read_as(answers.JobJson), headers={WORKSPACE_HEADER: ""})
+    return delete_by_job(build_path("workspaces", workspace), read_as(answers.JobJson), headers=OUTSIDE)
