@@ -87,6 +87,11 @@ def is_deletion(file: str) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
+def _say_count(count: int, plural: str) -> str:
+    """Return "2 tasks", or "1 task"."""
+    return f"{count} {re.sub('s$', '', re.sub('ies$', 'y', plural)) if count == 1 else plural}"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Verify the file that the command line names, print what was found, and return the exit code."""
     parser = argparse.ArgumentParser(prog="verify_deletion.py", description="Verify a receipt of a deletion.")
@@ -105,7 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(f"NOT GENUINE: {fault}" + "\n")
         return WRONG
     receipt = document["receipt"]
-    counts = ", ".join(f"{count} {name}" for name, count in sorted(receipt["counts"].items()))
+    counts = ", ".join(_say_count(count, name) for name, count in sorted(receipt["counts"].items()))
     sys.stdout.write(f"Genuine: {receipt['subject']} was deleted by {receipt['completed_at']}: {counts}." + "\n")
     if not pinned:
         sys.stdout.write(UNPINNED + "\n")

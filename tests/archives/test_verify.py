@@ -51,7 +51,7 @@ def run_verify(tmp_path: Path, archive: bytes, *options: str) -> tuple[int, str]
 
 def test_what_was_exported_is_whole_and_genuine(tmp_path: Path, archive: bytes) -> None:
     code, text = run_verify(tmp_path, archive)
-    assert (code, text.splitlines()[0]) == (0, "The archive is whole: 1 executions, 1 of them whole and genuine.")
+    assert (code, text.splitlines()[0]) == (0, "The archive is whole: 1 execution, 1 of them whole and genuine.")
 
 
 def test_keys_that_are_given_win_over_those_of_the_archive(tmp_path: Path, archive: bytes) -> None:

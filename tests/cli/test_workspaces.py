@@ -106,7 +106,7 @@ def test_a_receipt_that_was_written_verifies(typed: Typed, tmp_path: Path) -> No
     file = tmp_path / "receipt.json"
     result = typed("job", "show", "job_ann", "--watch", "--receipt", str(file))
     assert result.exit_code == exits.DONE, result.output
-    assert "deleted: 2 tasks, 1 workspaces" in result.output
+    assert "deleted: 2 tasks, 1 workspace" in result.output
     assert "Genuine: ws_gone was deleted by" in typed("verify", str(file)).output
 
 

@@ -78,7 +78,7 @@ def test_ferryman_verify_tells_a_deletion_from_a_chain(tmp_path: Path) -> None:
     result = CliRunner().invoke(verify, [str(file), "--public-key", f"1:{KEYS['1']}"])
     assert (result.exit_code, result.output) == (
         0,
-        "Genuine: ws_1 was deleted by 2026-11-21T12:00:09.000000Z: 3 tasks, 1 workspaces.\n",
+        "Genuine: ws_1 was deleted by 2026-11-21T12:00:09.000000Z: 3 tasks, 1 workspace.\n",
     )
 
 

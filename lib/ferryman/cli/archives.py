@@ -12,6 +12,7 @@ import click
 from ferryman.archives.reading import read_archive
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.counts import list_counts, say_count
 from ferryman.cli.screen import Screen
 from ferryman.domain.archives.lines import ArchiveError
 from ferryman.domain.archives.manifest import Manifest
@@ -44,10 +45,10 @@ async def export_workspace(session: ApiSession, workspace_id: str, out: Path | N
     finally:
         partial.unlink(missing_ok=True)
     size = path.stat().st_size
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in manifest.counts.items() if count and kind != "workspace")
+    counts = list_counts({kind: count for kind, count in manifest.counts.items() if count and kind != "workspace"})
     left_out = f"; {manifest.left_out} under way left out" if manifest.left_out else ""
     document = {"file": str(path), "bytes": size, "counts": dict(manifest.counts), "left_out": manifest.left_out}
-    screen.print_result({**document, "digest": manifest.digest()}, f"{path}: {size:,} bytes: {counts}{left_out}")
+    screen.print_result({**document, "digest": manifest.digest()}, f"{path}: {say_count(size, 'bytes')}: {counts}{left_out}")
     return exits.DONE
 
 

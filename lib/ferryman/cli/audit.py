@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from ferryman.cli.counts import say_count
 from ferryman.cli.live import STYLES, describe_tool, format_credits, print_answer
 from ferryman.cli.screen import Screen, neutralize_controls, shorten
 
@@ -37,7 +38,7 @@ def print_audit(screen: Screen, record: Json) -> None:
     if execution["slice"] != delivery:
         screen.print_line(f"\nhanded over: slice {execution['slice']}", "cyan")
     _money(screen, record)
-    screen.print_line(f"\n{len(record['events'])} events · ended {execution['status']}", "bold")
+    screen.print_line(f"\n{say_count(len(record['events']), 'events')} · ended {execution['status']}", "bold")
     print_answer(screen, execution)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.counts import say_count
 from ferryman.client import PAGE_MAX
 from ferryman.domain.credits.statement import Grouping
 
@@ -91,5 +92,5 @@ async def ledger(session: ApiSession, month: str | None, by: str) -> None:
     rows = [{**line, by: line["id"] or "(nobody)"} for line in statement["lines"]]
     columns = ("executions", "llm_tokens", "api_call_fees", "credits")
     session.screen.print_table(rows, by, *columns, empty=f"Nothing was used in {statement['month']}.")
-    books = f"{statement['entries']} entries sum to {statement['sum_of_postings']}"
+    books = f"{say_count(statement['entries'], 'entries')} sum to {statement['sum_of_postings']}"
     session.screen.print_line(f"{statement['month']}: {statement['credits']} credits; {books}")

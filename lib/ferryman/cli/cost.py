@@ -17,6 +17,7 @@ from ferryman.billing.cloud.rest import IdleCost, compute_idle_costs
 from ferryman.billing.prices import Prices
 from ferryman.cli import exits
 from ferryman.cli.commands import screen_command
+from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen
 from ferryman.domain.problem import InvalidInputError, build_input_error
 
@@ -80,7 +81,10 @@ async def cost(
         return exits.USAGE
     screen.print_json(_record(figures, used, resting))
     shared = f", {figures.at_once} at once" if figures.at_once > 1 else ", one at a time"
-    screen.print_line(f"{figures.executions:,} executions of {figures.calls} calls in {figures.turns} turns{shared}", "bold")
+    executions = say_count(figures.executions, "executions")
+    screen.print_line(
+        f"{executions} of {say_count(figures.calls, 'calls')} in {say_count(figures.turns, 'turns')}{shared}", "bold"
+    )
     _print_section(screen, used, COLUMNS)
     if figures.at_once == 1:
         sharing = [*compute_lines(replace(figures, at_once=SHARED)), *tokens]

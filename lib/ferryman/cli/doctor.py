@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from ferryman.cli import exits
+from ferryman.cli.counts import say_count
 from ferryman.cli.operator_commands import operator_command
 from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
@@ -31,5 +32,5 @@ async def doctor(deps: Operator, screen: Screen) -> int:
     screen.print_json({"verdict": verdict.value, "findings": rows})
     screen.print_table(rows, "grade", "of", "what", "seen", empty="Nothing was found.")
     wrong, look = (sum(finding.grade is grade for finding in findings) for grade in (Grade.WRONG, Grade.LOOK))
-    screen.print_line(f"{len(findings)} checks, {look} warnings, {wrong} wrong", STYLES[verdict])
+    screen.print_line(f"{say_count(len(findings), 'checks')}, {say_count(look, 'warnings')}, {wrong} wrong", STYLES[verdict])
     return exits.FAILED if verdict is Grade.WRONG else exits.DONE

@@ -12,6 +12,7 @@ from ferryman import verify_receipts as verifier
 from ferryman.archives.reading import iterate_files, read_archive
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.counts import list_counts
 from ferryman.cli.screen import Screen
 from ferryman.domain.archives.files import NOT_IMPORTED
 from ferryman.domain.archives.lines import ArchiveError, read_lines
@@ -52,7 +53,7 @@ async def import_workspace(session: ApiSession, file: Path, public_key: tuple[st
     ended = await session.client.get_import(workspace)
     credentials = list(_list_credentials(file, workspace))
     document = {"workspace_id": workspace, "state": ended["state"], "counts": ended["counts"], "credentials": credentials}
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in _select_imported(ended["counts"]).items())
+    counts = list_counts(_select_imported(ended["counts"]))
     screen.print_result(document, f"{workspace}: {counts}")
     for needed in credentials:
         about = f"{needed['name']} of {needed['service']}, sent to {', '.join(needed['hosts'])}"

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.counts import list_counts, say_count
 from ferryman.client import PAGE_MAX
 
 POLL_S = 1.0
@@ -55,8 +56,7 @@ async def watch_job(session: ApiSession, job: str) -> Mapping[str, Any]:
 
 def describe_progress(job: Mapping[str, Any]) -> str:
     """Return how far a job is, in a few words."""
-    counts = sum(job["counts"].values())
-    return f"{job['stage'] or job['status']}: {counts:,} documents so far"
+    return f"{job['stage'] or job['status']}: {say_count(sum(job['counts'].values()), 'documents')} so far"
 
 
 def deletes_by_job(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,8 +80,7 @@ async def write_receipt(session: ApiSession, job: Mapping[str, Any], file: TextI
     """Print what a deletion has deleted, and write its receipt with the public keys to `file`, where there is one."""
     if job["receipt"] is None:
         return
-    counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(job["receipt"]["counts"].items()))
-    session.screen.print_line(f"deleted: {counts}", "bold")
+    session.screen.print_line(f"deleted: {list_counts(dict(sorted(job['receipt']['counts'].items())))}", "bold")
     session.screen.print_line(f"receipt: signed with version {job['receipt']['key']} of the key, hash {job['receipt']['hash']}")
     if file is not None:
         document = await session.client.get_deletion_receipt(job["job_id"])

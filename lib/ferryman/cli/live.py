@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
+from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen, create_table, neutralize_controls, shorten
 from ferryman.client import StreamedEvent
 
@@ -42,7 +43,9 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
     elif event.kind == "progress":
         used, reserved = format_credits(body["credits_used"]), format_credits(body["credits_reserved"])
         if body["cause"]:
-            screen.print_line(f"waiting    {body['attempts']} attempts: {body['cause']}; {used} credits used", "yellow")
+            screen.print_line(
+                f"waiting    {say_count(body['attempts'], 'attempts')}: {body['cause']}; {used} credits used", "yellow"
+            )
         else:
             screen.print_line(f"credits    {used} of {reserved} used", "dim")
     elif event.kind == "finished":
@@ -64,7 +67,8 @@ def describe_result(result: Mapping[str, Any]) -> tuple[str, str]:
     if result["response_status"] is None:
         outcome = "done" if result["ok"] else f"failed: {result['code']}"
         return f"{outcome} · {shorten(result['content'], 160)}", style
-    return f"{result['response_status']} · {result['response_size_bytes']} bytes in {result['latency_ms'] or 0:.0f} ms", style
+    size = say_count(result["response_size_bytes"], "bytes")
+    return f"{result['response_status']} · {size} in {result['latency_ms'] or 0:.0f} ms", style
 
 
 def print_answer(screen: Screen, execution: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import TextIO
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.counts import say_count
 from ferryman.cli.screen import neutralize_controls
 from ferryman.domain.archives.lines import ArchiveError
 
@@ -87,6 +88,7 @@ def _verify_archive(path: Path, public_key: tuple[str, ...]) -> int:
     except (OSError, ValueError) as error:
         click.echo(f"CANNOT BE READ: {neutralize_controls(error)}")
         return verifier.UNREADABLE
-    click.echo(f"The archive is whole: {counts.total():,} executions, {counts[verifier.WHOLE]:,} of them whole and genuine.")
+    all_read = say_count(counts.total(), "executions")
+    click.echo(f"The archive is whole: {all_read}, {counts[verifier.WHOLE]:,} of them whole and genuine.")
     click.echo("Verified with the public keys you gave." if pinned else verifier.UNPINNED)
     return next((code for code in (verifier.WRONG, verifier.OPEN) if counts[code]), verifier.WHOLE)

@@ -9,6 +9,7 @@ import click
 
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command, open_session, screen_command, workspace_option
+from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen, shorten
 from ferryman.cli.service import UnknownServiceError
 from ferryman.domain import key_shapes
@@ -97,10 +98,8 @@ def _tell(screen: Screen, read: bundle.Bundle, replayed: ReplayResult, different
         }
     )
     if not different:
-        calls = len(replayed.record.tickets)
-        screen.print_line(
-            f"the same to the byte: {len(turns)} turns, {calls} calls, {ended}; no socket was opened", "bold green"
-        )
+        counts = f"{say_count(len(turns), 'turns')}, {say_count(len(replayed.record.tickets), 'calls')}"
+        screen.print_line(f"the same to the byte: {counts}, {ended}; no socket was opened", "bold green")
 
 
 def _test(read: bundle.Bundle) -> str:
@@ -145,5 +144,5 @@ def _write(screen: Screen, text: str, output: Path | None) -> int:
         screen.print_error(f"{output} cannot be written ({error.strerror})")
         return exits.FAILED
     size = len(text.encode())
-    screen.print_result({"file": str(output), "bytes": size}, f"{output}: {size} bytes")
+    screen.print_result({"file": str(output), "bytes": size}, f"{output}: {say_count(size, 'bytes')}")
     return exits.DONE

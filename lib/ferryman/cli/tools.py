@@ -14,6 +14,7 @@ import click
 
 from ferryman.cli import exits, files, service
 from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, open_session, screen_command, workspace_option
+from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen
 from ferryman.client import PAGE_MAX
 
@@ -215,7 +216,7 @@ def _print_catalog(screen: Screen, catalog: Sequence[Mapping[str, Any]]) -> None
     ):
         tools_here = list(members)
         implemented = [tool for tool in tools_here if tool["implemented"]]
-        screen.print_line(f"▼ {category} ({len(implemented)} of {_count(len(tools_here), 'tool')})", "bold")
+        screen.print_line(f"▼ {category} ({len(implemented)} of {say_count(len(tools_here), 'tools')})", "bold")
         if implemented:
             screen.print_table(implemented, "name", "description", empty="")
         missing = sorted((tool for tool in tools_here if not tool["implemented"]), key=lambda tool: str(tool["reason"]))
@@ -225,7 +226,7 @@ def _print_catalog(screen: Screen, catalog: Sequence[Mapping[str, Any]]) -> None
 
 def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]]) -> None:
     """Print a cluster as the page of tools has it (S3-54), with the names of its tools."""
-    screen.print_line(f"▼ {cluster or UNGROUPED} ({_count(len(members), 'tool')})", "bold")
+    screen.print_line(f"▼ {cluster or UNGROUPED} ({say_count(len(members), 'tools')})", "bold")
     for tool in sorted(
         members, key=lambda tool: (tool["configuration"]["pathTemplate"], tool["name"]) if cluster else tool["name"]
     ):
@@ -239,9 +240,9 @@ def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]])
 def _tell(screen: Screen, imported: Mapping[str, Any]) -> None:
     """Print the result of an import."""
     disabled = f", {imported['disabled']} of them disabled" if imported["disabled"] else ""
-    screen.print_line(f"{imported['cluster']}: {_count(imported['imported'], 'tool')}{disabled}", "bold")
+    screen.print_line(f"{imported['cluster']}: {say_count(imported['imported'], 'tools')}{disabled}", "bold")
     whose = "those that are enabled" if disabled else "them"
-    screen.print_line(f"the definitions of {whose} cost about {imported['tokens']:,} tokens in every prompt")
+    screen.print_line(f"the definitions of {whose} cost about {say_count(imported['tokens'], 'tokens')} in every prompt")
     reasons = Counter(tool["reason"] for tool in imported["data"] if not tool["isEnabled"])
     if reasons:
         screen.print_line()
@@ -254,7 +255,3 @@ def _tell(screen: Screen, imported: Mapping[str, Any]) -> None:
         screen.print_line("      ferryman task update TASK --integration NAME (all it is to have) approves more", "dim")
     if imported["dry_run"]:
         screen.print_line("Nothing was stored: this was a dry run.")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")

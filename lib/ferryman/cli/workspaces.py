@@ -9,6 +9,7 @@ import click
 from ferryman.cli import exits
 from ferryman.cli.archives import export_workspace
 from ferryman.cli.commands import ApiSession, api_command, open_session
+from ferryman.cli.counts import say_count
 from ferryman.cli.fields import FILE, add_options, read_tool_fields
 from ferryman.cli.imports import import_workspace
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
@@ -133,8 +134,8 @@ async def _is_confirmed(session: ApiSession, workspace_id: str) -> bool:
     async with open_session(session.screen, workspace=stored["workspace_id"]) as inside:
         tasks = len([task async for task in inside.client.iterate_tasks(limit=PAGE_MAX)])
         executions = await inside.client.list_executions(limit=PAGE_MAX)
-    count = f"{len(executions)}{' or more' if executions.next else ''}"
-    click.echo(f"This deletes {stored['workspace_id']} for good, with {tasks} tasks and {count} executions:", err=True)
+    count = f"{len(executions)} or more executions" if executions.next else say_count(len(executions), "executions")
+    click.echo(f"This deletes {stored['workspace_id']} for good, with {say_count(tasks, 'tasks')} and {count}:", err=True)
     for item in WILL_GO:
         click.echo(f"  {item}", err=True)
     typed: str = click.prompt("Type its name to delete it", default="", show_default=False, err=True)
