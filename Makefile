@@ -59,8 +59,8 @@ hostile: $(READY) ## A hostile model through the whole local stack: every scenar
 isolation: $(READY) ## Attempts at what belongs to another owner, workspace or person, drawn by SEED: 0 succeed, 0 tell that it is there
 	@$(BIN)/python -m tests.campaigns.isolation --seed $(or $(SEED),16) $(ARGS)
 
-hostile-layers: $(READY) ## The same scenarios without each layer in turn: what each stops, as the table in docs/security.md
-	@$(BIN)/python -m tests.campaigns.hostile --layers --every $(EVERY)
+hostile-layers: $(READY) ## The same scenarios without each layer in turn, as the tables in docs/security.md; ONLY="person agent" takes these kinds
+	@$(BIN)/python -m tests.campaigns.hostile --layers --every $(EVERY) $(foreach kind,$(ONLY),--only "$(kind): ")
 
 operations: $(READY) ## Every command of docs/operations.md and of the pages of workspaces that needs no account, typed beside a local stack, and stacks that are killed; some minutes
 	@$(BIN)/python -m pytest -q tests/campaigns/operations/deployment.py tests/campaigns/operations/idempotency.py tests/campaigns/operations/keys.py tests/campaigns/operations/killed.py tests/campaigns/operations/pages.py tests/campaigns/operations/walk.py $(ARGS)

@@ -23,13 +23,14 @@ SENTENCES_MAX = 6
 def main() -> int:
     """Run the scenarios; return 0 only when none succeeded, or when every layer stopped at least one of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="scenarios whose name contains this")
+    parser.add_argument("--only", action="append", default=[], help="scenarios whose name contains this; repeatable")
     parser.add_argument(
         "--layers", nargs="?", const="", help="without each layer in turn, or without those whose name contains this"
     )
     parser.add_argument("--every", type=int, default=1, help="of each kind, every so many-th scenario, from the first on")
     options = parser.parse_args()
-    scenarios = [scenario for scenario in _sample(options.every) if options.only in scenario.name]
+    only = options.only or [""]
+    scenarios = [scenario for scenario in _sample(options.every) if any(text in scenario.name for text in only)]
     if options.layers is not None:
         return _layers(scenarios, [layer for layer in LAYERS if options.layers in layer.name])
     results = asyncio.run(run_scenarios(scenarios, report=_report_progress))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from tests.campaigns.hostile.conversations import find_conversation_faults
 from tests.campaigns.hostile.evidence import Evidence
 from tests.campaigns.hostile.exposures import find_exposures
 from tests.campaigns.hostile.labels import find_claims
@@ -59,6 +60,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *_judge_acts(run),
             *_judge_after(run),
             *_judge_greed(run),
+            *find_conversation_faults(run),
             *find_claims(run),
         ]
         missed[credited[run.token]] += [*find_absences(run, seen_by[run.token]), *_find_unused_acts(run)]
@@ -137,9 +139,10 @@ def _judge_acts(run: ScenarioRun) -> Iterable[str]:
             yield f"{at} ({act.bearer}) was answered {status}"
         if act.status not in (None, status):
             yield f"{at} ({act.bearer}) was answered {status} where {act.status} was due: {body[:100]!r}"
-        if act.to == "api" and "{v" in f"{act.path}{act.body}" and not 400 <= status < 500:
+        # an id that is chosen for a conversation is anybody's
+        if act.to == "api" and "{v" in f"{act.path}{act.body}".replace("{vtalk}", "") and not 400 <= status < 500:
             yield f"{at} was answered {status}"
     if victim.record.get("status") != "completed" or victim.words["secret"] not in str(victim.record.get("output")):
-        yield f"the victim's execution ended as {victim.record.get('status')}"
+        yield f"the victim's execution ended as {victim.record.get('status')}: {victim.record.get('error')}"
     if any(b'"in_doubt":true' in response for response in victim.responses):
         yield "a call of the victim's ended in doubt"

@@ -284,6 +284,42 @@ LAYERS = (
         ),
     ),
     Layer(
+        name="tools that agent and workspace allow",
+        replacements=(
+            Replacement(
+                file="loop/start.py",
+                old="ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools)",
+                new="ToolLimits(agent=(), workspace=(), plan=plan.tools)",
+            ),
+        ),
+    ),
+    Layer(
+        name="arguments that an agent fixes",
+        replacements=(
+            Replacement(
+                file="domain/tools/settings.py",
+                old="return {**arguments, **self.arguments}",
+                new="return {**self.arguments, **arguments}",
+            ),
+        ),
+    ),
+    Layer(
+        name="counts of an agent's calls",
+        replacements=(
+            Replacement(file="loop/calls.py", old="if most is not None and run.calls_made[name] >= most:", new="if most == 0:"),
+        ),
+    ),
+    Layer(
+        name="conversations of their own agent",
+        replacements=(
+            Replacement(
+                file="domain/credits/conversation.py",
+                old='return f"{execution.agent}.{execution.conversation}"',
+                new="return execution.conversation",
+            ),
+        ),
+    ),
+    Layer(
         name="path values within their segment",
         replacements=(
             Replacement(file="declared/urls.py", old='quote(value, safe="") for value in values', new="values"),

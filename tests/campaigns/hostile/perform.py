@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import grpc
@@ -43,8 +44,14 @@ TIMEOUT_S = 300.0
 POLL_S = 0.5
 """The end of an execution is read from the store, which costs a tenth of a request to the API."""
 
-ACCEPTED = 202
-VICTIMS = ("vtask", "vexec", "vworkspace", "vagent")
+CREATED, ACCEPTED = 201, 202
+ID_FIELDS: Mapping[str, str] = {"mine": "execution_id", "mtask": "task_id", "magent": "agent_id"}
+"""Words for what an attacker makes, and the fields of answers in which they are."""
+
+CONVERSATION_MAX = "110"
+"""The limit of the conversation of a victim who goes on in it: its executions reserve 100 credits each and use about three."""
+
+VICTIMS = ("vtask", "vexec", "vworkspace", "vagent", "vtalk")
 """Words for what the victim has, which are known once there is one."""
 
 MODEL = "scripted/"
@@ -77,6 +84,9 @@ class ScenarioRun:
     execution: str = ""
     record: Mapping[str, Any] = field(default_factory=dict, repr=False)
     me: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    budgets: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
+    credits_used: Decimal = Decimal(0)
+    """What the records of its executions say."""
     responses: list[bytes] = field(default_factory=list, repr=False)
     acts: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
     setup_results: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
@@ -104,6 +114,7 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
         "token": token,
         "marker": f"said-{token}",
         "secret": f"board-{secrets.token_hex(8)}",
+        "talk": f"talk-{secrets.token_hex(8)}",
         "thief": f"{token}.attacker.example",
         "canary": new_key(),
         "workspace": derive_default_workspace(f"owner-{token}"),
@@ -131,6 +142,8 @@ async def run_scenario(harness: Harness, run: ScenarioRun) -> ScenarioRun:
                 await _act(harness, run)
             if scenario.turns and not scenario.acts_alone:
                 await _run(harness, run)
+            if scenario.resumes:
+                await _resume(harness, run)
     except TimeoutError:
         run.trouble = f"it had not ended after {TIMEOUT_S:g} s"
     except (httpx.HTTPError, AssertionError, AdminRefusedError) as error:
@@ -203,7 +216,8 @@ async def _map_host(harness: Harness, host: str, addresses: tuple[str, ...]) -> 
 
 
 async def _run(harness: Harness, run: ScenarioRun) -> None:
-    start = {"input": fill(run.scenario.input, run.words)} if run.scenario.input else {}
+    fields = {"input": run.scenario.input, "conversation": run.scenario.conversation}
+    start = {name: fill(text, run.words) for name, text in fields.items() if text}
     await _start(harness, run, start)
     await _end(harness, run)
     if run.scenario.alerted:
@@ -225,17 +239,33 @@ async def _start(harness: Harness, run: ScenarioRun, start: Mapping[str, Any]) -
     run.execution = (await _request(harness, run, "POST", f"/v1/tasks/{run.task}/executions", start))["execution_id"]
 
 
-async def _end(harness: Harness, run: ScenarioRun) -> None:
-    path, executions = f"/v1/executions/{run.execution}", FirestoreExecutions(harness.clients)
-    while (execution := await executions.get(run.execution)) is None or not execution.status.terminal:  # noqa: ASYNC110 - another process ends it
+async def _resume(harness: Harness, run: ScenarioRun) -> None:
+    """Have the victim go on in its conversation, once what the attacker started has ended."""
+    assert run.victim is not None, "there is a victim"
+    if "mine" in run.words:
+        await _await_end(harness, run.words["mine"])
+    await _start(harness, run.victim, {"conversation": run.victim.words["talk"]})
+    await _end(harness, run.victim)
+
+
+async def _await_end(harness: Harness, name: str) -> None:
+    executions = FirestoreExecutions(harness.clients)
+    while (execution := await executions.get(name)) is None or not execution.status.terminal:  # noqa: ASYNC110 - another process ends it
         await asyncio.sleep(POLL_S)
+
+
+async def _end(harness: Harness, run: ScenarioRun) -> None:
+    path = f"/v1/executions/{run.execution}"
+    await _await_end(harness, run.execution)
     run.record = await _request(harness, run, "GET", path)
     run.responses.append(json.dumps(run.record).encode())
+    run.credits_used += Decimal(run.record["credits_used"])
     for page in (f"{path}/calls", f"{path}/events"):
         answer = await harness.http.get(harness.url + page, headers=run.bearer)
         assert answer.is_success, f"{page} answered {answer.status_code}"
         run.responses.append(answer.content)
     run.me = await _request(harness, run, "GET", "/v1/me")
+    run.budgets = (await _request(harness, run, "GET", "/v1/budget"))["budgets"]
     if run.task:
         run.tools = (await _request(harness, run, "GET", f"/v1/tasks/{run.task}/tools"))["data"]
         run.responses.append(json.dumps(run.tools).encode())
@@ -248,30 +278,39 @@ async def _request(harness: Harness, run: ScenarioRun, method: str, path: str, b
 
 
 async def _act(harness: Harness, run: ScenarioRun) -> None:
-    """Send the attacker's requests while the victim's execution has one call behind it and one under way."""
+    """Send the attacker's requests while the victim's execution has one call behind it and one under way, or, where the victim
+    goes on afterwards, once it has ended."""
     slow = replace(VICTIM.answers["/slow"], pause_s=run.scenario.victim_s)
     victim = run.victim = prepare_run(replace(VICTIM, answers={**VICTIM.answers, "/slow": slow}))
     await _enter(harness, victim)
     for member in run.scenario.members:
         run.member_keys[member.name] = await bring_in(harness, victim.bearer, member, run.words)
-    await _start(harness, victim, {})
+    if run.scenario.resumes:
+        path = f"/v1/workspaces/{victim.words['workspace']}"
+        await _request(harness, victim, "PATCH", path, {"conversation_credits_max": CONVERSATION_MAX})
+    await _start(harness, victim, {"conversation": victim.words["talk"]})
     while not any(item.target == f"/{victim.token}/slow" for item in reversed(harness.upstream.seen)):  # noqa: ASYNC110 - another process asks
         await asyncio.sleep(0.05)
-    run.words |= {"vtask": victim.task, "vexec": victim.execution, **describe_place(victim.token)}
+    run.words |= {"vtask": victim.task, "vexec": victim.execution, "vtalk": victim.words["talk"]}
+    run.words |= describe_place(victim.token)
     if run.scenario.turns:
         await harness.admin.set_script(run.token, {"steps": fill(run.scenario.turns, run.words)})
+    if run.scenario.resumes:
+        await _end(harness, victim)  # what it has used is counted before it is attacked
     for act in run.scenario.acts:
         gate = asyncio.Semaphore(act.at_once)
         await asyncio.gather(*(_send_at_once(harness, run, act, gate) for _ in range(act.times)))
-    await _end(harness, victim)
+    if not run.scenario.resumes:
+        await _end(harness, victim)
 
 
 async def _send_at_once(harness: Harness, run: ScenarioRun, act: Act, gate: asyncio.Semaphore) -> None:
     async with gate:
         status, body = await _send(harness, run, act)
     run.acts.append((act, status, body))
-    if status == ACCEPTED and b'"execution_id"' in body:
-        run.words["mine"] = json.loads(body)["execution_id"]
+    for word, field_name in ID_FIELDS.items():
+        if status in (CREATED, ACCEPTED) and f'"{field_name}"'.encode() in body:
+            run.words[word] = json.loads(body)[field_name]
 
 
 async def _send(harness: Harness, run: ScenarioRun, act: Act) -> tuple[int, bytes]:

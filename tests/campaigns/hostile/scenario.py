@@ -72,7 +72,8 @@ class Act:
     `bearer`: mine (an API key of the attacker's), operator (the local cloud's token), none, forged, hs256, unsigned, stale,
     or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE; or the name of one of the scenario's
     `members`. `status` is what it has to be answered with, where that is known. It is sent so many `times`, so many
-    of them `at_once`, and at `most` so many of these may be done. What is started is `{mine}` from then on.
+    of them `at_once`, and at `most` so many of these may be done. What is started is `{mine}` from then on, an agent that is
+    made `{magent}` and a task `{mtask}`.
     """
 
     to: str
@@ -103,7 +104,9 @@ class Scenario:
     open, and `model_headers` are the headers that the model may set. `acts` are sent while a `victim`, an execution of another
     owner, is under way, its POST for `victim_s` seconds; `members` are let into that owner's workspaces before. The model's
     turns are run besides, unless `acts_alone`. `renames` gives hosts other addresses once `before` is answered. With `alerted`,
-    the execution is refused by a cap: its alert is awaited, and `after` are sent, in which it is `{alert}`.
+    the execution is refused by a cap: its alert is awaited, and `after` are sent, in which it is `{alert}`. The execution
+    belongs to a `conversation`. With `resumes`, the victim's conversation may use little more than its first execution, and
+    the victim goes on in it after the attack.
     """
 
     name: str
@@ -137,6 +140,8 @@ class Scenario:
     renames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alerted: bool = False
     after: tuple[Act, ...] = ()
+    conversation: str | None = None
+    resumes: bool = False
 
     @property
     def kind(self) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from tests.campaigns.hostile.conversations import find_conversation_faults
 from tests.campaigns.hostile.evidence import Evidence
 from tests.campaigns.hostile.exposures import PARTIAL
 from tests.campaigns.hostile.judge import judge_runs
@@ -173,4 +176,34 @@ def test_a_function_that_answers_an_attacker_is_seen(run: ScenarioRun, status: i
 def test_a_victim_that_came_to_harm_is_seen(run: ScenarioRun) -> None:
     run.victim = victim = prepare_run(Scenario(name="victim"))
     victim.record = {"status": "killed", "credits_used": "0", "output": None}
-    assert judge(run) == ["the victim's execution ended as killed"]
+    assert judge(run) == ["the victim's execution ended as killed: None"]
+
+
+TALKED = {"id": "agent_1/TALK", "credits_used": "5", "credits_reserved": "0"}
+
+
+def find_in_conversation(run: ScenarioRun, answer: str = "", acts: tuple[Act, ...] = (), **row: str) -> list[str]:
+    """Return what is found where the victim, who used 5 credits, is shown this row of its conversation; "" is no row."""
+    victim = run.victim = prepare_run(Scenario(name="victim"))
+    talk, victim.credits_used, run.words["vagent"] = victim.words["talk"], Decimal(5), "agent_1"
+    row_shown = {name: text.replace("TALK", talk) for name, text in {**TALKED, **row}.items()}
+    victim.budgets = [{**row_shown, "name": talk if row_shown["id"] else "another"}]
+    run.scenario = replace(run.scenario, acts=acts)
+    run.acts = [(Act(to="api", path="/v1/budget"), 200, answer.replace("TALK", talk).encode())]
+    return list(find_conversation_faults(run))
+
+
+def test_a_conversation_that_is_charged_for_its_own_executions_is_nothing(run: ScenarioRun) -> None:
+    assert find_in_conversation(run) == []
+
+
+@pytest.mark.parametrize(
+    "row", [{"credits_used": "30.5"}, {"credits_used": "0"}, {"credits_reserved": "100"}, {"id": "agent_2/TALK"}, {"id": ""}]
+)
+def test_a_conversation_that_counts_anything_else_is_seen(run: ScenarioRun, row: dict[str, str]) -> None:
+    assert len(find_in_conversation(run, **row)) == 1
+
+
+def test_who_is_told_of_anothers_conversation_is_seen_unless_they_wrote_its_id(run: ScenarioRun) -> None:
+    assert len(find_in_conversation(run, "agent_1/TALK")) == 1
+    assert find_in_conversation(run, "agent_1/TALK", (Act(to="api", body={"conversation": "{vtalk}"}),)) == []
