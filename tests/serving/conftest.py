@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -18,15 +17,11 @@ from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import TOOLS
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
-from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
-from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
-from ferryman.domain.receipts.receipt import format_moment
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.api_key import ApiKey
-from ferryman.domain.workspaces.imports import ArchiveImport
 from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation, Person
@@ -57,8 +52,9 @@ from ferryman.vault import seal, sign
 from tests.builders import build_label
 from tests.plain_gate import TableNames
 
+from .values import IMPORTED, SIGNING, TOKEN, build_job
+
 PRIVATE = seal.generate_private_key()
-SIGNING = sign.generate_private_key()
 NAMES = {
     "hooks.example.com": ["93.184.216.34"],
     "inside.example.com": ["10.0.0.7"],
@@ -233,34 +229,6 @@ class Stage:
         self.memory.keys[keys.digest_key(key)] = ApiKey(**place, id=f"key_{number}", scopes=tuple(scopes), created_at=START)
         return {"Authorization": f"Bearer {key}"}
 
-
-def build_job(owner: str) -> Job:
-    """Return a job of `owner` that has deleted a workspace."""
-    where = {"workspace": "ws_gone", "subject": "ws_gone"}
-    receipt = DeletionReceipt(
-        **where,
-        **{"job": f"job_{owner}", "kind": "delete_workspace", "person": "", "key": 1},
-        counts={"tasks": 2, "workspaces": 1},
-        requested_at=format_moment(START),
-        completed_at=format_moment(START),
-    ).sign(sign.SigningKey(1, SIGNING).sign)
-    ended = {"status": JobStatus.DONE, "counts": {"tasks": 2}, "completed_at": START, "receipt": receipt}
-    return Job(**where, **ended, id=f"job_{owner}", owner=owner, kind=JobKind.DELETE_WORKSPACE, created_at=START)
-
-
-EMPTY = "{}\n"
-IMPORTED = ArchiveImport(
-    source="ws_there",
-    digest="0" * 64,
-    files=2,
-    following=2,
-    name="agents-000001.jsonl",
-    last=hashlib.sha256(EMPTY.encode()).hexdigest(),
-)
-"""An import that is finished: its last file may be sent again."""
-
-TOKEN = "fi_" + "t" * 43
-"""Of an invitation that is there from the beginning."""
 
 TASK = {
     "name": "weather report",

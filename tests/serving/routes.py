@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.canaries import canary
 
-from .conftest import EMPTY, IMPORTED, TASK, TOKEN
+from .conftest import TASK
+from .values import EMPTY, IMPORTED, TOKEN
 
 PEOPLE = ("person", "invitation", "key")
 VALUE = canary.create_key("serving, every route", 20, before="gh-")

@@ -21,8 +21,9 @@ from ferryman.serving.archived_people import SHAPES, read_people_line
 from ferryman.serving.export_pages import USER_COLLECTIONS
 from tests.canaries import canary
 
-from .conftest import TOKEN, Stage
+from .conftest import Stage
 from .test_export import default, export, read
+from .values import TOKEN
 
 HERE = derive_default_workspace("ann")
 ALERT = Alert(

@@ -17,8 +17,9 @@ from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 from ferryman.inmemory.clock import START
 from ferryman.serving import keys
 
-from .conftest import TASK, TOKEN, Stage
+from .conftest import TASK, Stage
 from .routes import CREDENTIAL, VALUE
+from .values import TOKEN
 
 HERE = derive_default_workspace("ann")
 BEA = {"name": "Bea", "role": "operator"}

@@ -15,9 +15,10 @@ from ferryman.domain.workspaces.member import Role
 from ferryman.serving import keys
 from ferryman.serving.api.limits import FILES, IMPORTS_MAX
 
-from .conftest import EMPTY, TASK, Stage
+from .conftest import TASK, Stage
 from .importing import IMPORTS, describe_file, take_apart
 from .test_importing import archive  # noqa: F401 - a fixture
+from .values import EMPTY
 
 JSON = {"content-type": "application/json"}
 FILE = json.dumps(describe_file("agents-000001.jsonl", EMPTY.encode())).encode()
