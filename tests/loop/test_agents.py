@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.refusal import INTERNAL_ERROR
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.owners.plan import PRO
@@ -248,6 +250,17 @@ async def test_calls_are_counted_over_deliveries(stage: Stage) -> None:
     stage.clock.turn(200)
     await stage.run(fetches(), says("done"))
     assert [ticket.seq for ticket in stage.executed] == [0, 1]
+
+
+async def test_a_call_that_is_refused_when_it_is_repeated_is_counted(stage: Stage) -> None:
+    give_settings(stage, calls_max=1)
+    answers = [UnavailableError("its answer was lost"), ToolCallResult.from_refusal("http_get", INTERNAL_ERROR)]
+    stage.on_call = lambda _: answers.pop(0)
+    await stage.run(fetches())
+    stage.clock.turn(200)
+    await stage.run(fetches(), says("done"))
+    refused = "Error: tool 'http_get' may be called at most 1 times in an execution of this agent"
+    assert [result.content for result in stage.results] == [INTERNAL_ERROR.message, refused]
 
 
 async def test_a_refused_call_is_not_counted(stage: Stage) -> None:

@@ -100,15 +100,6 @@ async def test_a_call_that_may_have_been_sent_is_in_doubt_even_when_its_argument
     assert (result.blocked, harness.ticket.in_doubt) == (False, True)
 
 
-async def test_a_safe_call_that_may_have_been_sent_is_not_said_to_be_refused(harness):
-    harness.memory.tickets["e"] = {0: replace(harness.ticket, display_arguments=ARGUMENTS)}
-    await lose_answer(harness)
-    harness.memory.versions["t"] = {"KEY": 2}  # the stored one is an old one now, which is not used
-    result = await harness.execute()
-    assert (len(harness.sent), result.code, result.ok) == (1, "credential_unreadable", False)
-    assert (result.blocked, result.block_reason, harness.ticket.in_doubt) == (False, None, False)
-
-
 async def test_a_call_under_way_is_not_sent_by_another(harness):
     async def meanwhile(_: object) -> None:
         with pytest.raises(StaleError):

@@ -32,7 +32,7 @@ class Run:
     `is_reserved` tells that the last commit has reserved the next model call, which was not made yet: in the store it counts as
     made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
     which repeats are found; one that was refused for a limit was not made. `calls_made` counts the calls of each tool that were
-    made, under each of their names.
+    made, or may have been, under each of their names.
     `label` is that of everything that the model has read so far; its sources are the calls before.
     """
 
@@ -129,7 +129,7 @@ class Run:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"
         del self.pending[0]
         self.results.append(ticket)
-        if not ticket.result.blocked:
+        if not ticket.result.blocked or ticket.attempt > 1:  # one that is refused when it is repeated may have been sent
             self.calls_made.update(list_names(ticket))
         if ticket.result.block_reason != RATE_LIMITED:
             self.recent.append(digest_call(ticket.tool, ticket.display_arguments))

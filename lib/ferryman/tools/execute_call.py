@@ -116,10 +116,8 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
             raise
-    if claimed_call.again and result.blocked:
-        # it was not sent now, but it may have been before: it counts as a call, also against the agent's limit of them
-        doubted = _refuse(ticket, refusal.IN_DOUBT)
-        result = doubted if _is_unknown(doubted) else replace(result, blocked=False, block_reason=None)
+    if claimed_call.again and result.blocked and _is_unknown(doubted := _refuse(ticket, refusal.IN_DOUBT)):
+        result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent
     result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
     if in_doubt:
