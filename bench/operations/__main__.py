@@ -1,6 +1,6 @@
 """`python -m bench.operations`: prints what each part of an execution asks of the cloud.
 
-`--write` stores it for `ferryman cost`, and the output of that command in docs/cost.md.
+`--write` stores it for `ferryman cost`, and the output of that command, with a table of further parts, in docs/cost.md.
 """
 
 from __future__ import annotations
@@ -8,19 +8,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 from bench.operations.counting import ACCESSES, BATCH_READS, DELETES, QUERIES, READS, REQUESTS, TASKS, TRANSACTIONS, WRITES
-from bench.operations.document import COMMAND, PATH, ROOT, build_document
+from bench.operations.document import COMMAND, PATH, build_document
+from bench.operations.page import PAGE, write_page
 from bench.operations.parts import PartCounts, measure
 
 KINDS = (REQUESTS, TRANSACTIONS, BATCH_READS, READS, QUERIES, WRITES, DELETES, TASKS, ACCESSES)
 TURNS = 40
-PAGE = ROOT / "docs/cost.md"
-BEGIN, END = "<!-- ferryman cost -->", "<!-- end of ferryman cost -->"
 
 
 def print_parts(measured: PartCounts) -> None:
@@ -41,6 +38,8 @@ def print_parts(measured: PartCounts) -> None:
         "check": "whether a watcher still may watch",
         "sweep": "a sweep of the schedules",
         "instance": "new instances",
+        "conversation": "more, in a conversation with a limit",
+        "alert_repeat": "the second delivery of an alert",
     }
     assert set(titles) == {field.name for field in fields(measured)}
     print(f"{'':36}" + "".join(f"{kind:>{len(kind) + 2}}" for kind in KINDS))
@@ -56,12 +55,9 @@ def main() -> None:
     measured = asyncio.run(measure(TURNS))
     print_parts(measured)
     if "--write" in sys.argv[1:]:
-        PATH.write_text(json.dumps(build_document(measured), indent=1) + "\n")
-        printed = subprocess.run(
-            [Path(sys.executable).with_name("ferryman"), "cost"], capture_output=True, text=True, check=True
-        )
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n\n```\n{printed.stdout}```\n\n{END}{rest.partition(END)[2]}")
+        document = build_document(measured)
+        PATH.write_text(json.dumps(document, indent=1) + "\n")
+        write_page(document["parts"])
         print(f"written to {PATH} and {PAGE} by {COMMAND}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.operations.counting import ACCESSES, DELETES, READS, REQUESTS, TASKS, WRITES
 from bench.operations.parts import Part, PartCounts
-from bench.operations.services import FUNCTIONS
+from bench.operations.services import COUNTED, FUNCTIONS
 from bench.operations.system import INVOKED, LINES, LOGGED, STORED, STREAMED
 from infra.build import archive
 
@@ -17,9 +17,9 @@ PATH = ROOT / "lib/ferryman/billing/cloud/measured.json"
 COMMAND = "python -m bench.operations --write"
 PARTS = (
     *("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "check", "sweep"),
-    "instance",
+    *("instance", "conversation", "alert_repeat"),
 )
-COUNTED = {
+AMOUNTS = {
     "reads": READS,
     "writes": WRITES,
     "deletes": DELETES,
@@ -53,8 +53,8 @@ def _build_part(counts: Part) -> dict[str, Any]:
         return sum(count for (_, counted_kind), count in counts.items() if counted_kind == kind)
 
     def by_function(kind: str) -> dict[str, int]:
-        return {name: counts[name, kind] for name in FUNCTIONS if counts[name, kind]}
+        return {name: counts[name, kind] for name in COUNTED if counts[name, kind]}
 
-    counted = {name: total(kind) for name, kind in COUNTED.items()}
+    counted = {name: total(kind) for name, kind in AMOUNTS.items()}
     measured = {name: round(total(kind) / ROUNDED_TO) * ROUNDED_TO for name, kind in BYTES.items()}
     return {**counted, **measured, "requests": by_function(INVOKED), "round_trips": by_function(REQUESTS)}

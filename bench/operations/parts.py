@@ -7,10 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bench.operations.counting import ACCESSES, READS, Counts
+from bench.operations.counting import ACCESSES, READS, TASKS, Counts
 from bench.operations.model import CountingModel
 from bench.operations.services import API, ORCHESTRATOR
-from bench.operations.system import ALL, NEVER, STORED, STREAMED, CountedSystem, run_system
+from bench.operations.system import ALL, INVOKED, NEVER, STORED, STREAMED, CountedSystem, run_system
+from ferryman.alerts import dispatch
+from ferryman.domain.credits.alert_delivery import OVERDUE
 from ferryman.domain.owners.stream import HOLD
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.feeds import Feed
@@ -31,10 +33,11 @@ class PartCounts:
     in place of `start` where an application's document asked for it. `late_turn` is the same as `turn`, counted later in the
     run. `slice` is added for each further delivery, besides reading the journal so far once; `look` for each second in which
     an instance waits for models or services, however many executions share it; `beat` for each third of a lease; `watch` for
-    each watcher that is counted, besides reading the journal once and a `poll` each time; `check` for each time that it is read
-    whether the watcher still may; `sweep` every ten minutes while any
-    task has a schedule. `instance` is what new instances of the functions ask for once. The bytes of a call are without those
-    of its answer.
+    each watcher that is counted, besides reading the journal once and a `poll` each time; `check` for each time that it is
+    read whether the watcher still may; `sweep` every ten minutes while any task has a schedule. `conversation` is added for an
+    execution in a conversation that has a limit, and `alert_repeat` for each alert of a budget: its second delivery, which
+    finds it settled. `instance` is what new instances of the functions ask for once. The bytes of a call are without those of
+    its answer.
     """
 
     start: Part
@@ -52,6 +55,8 @@ class PartCounts:
     check: Part
     sweep: Part
     instance: Part
+    conversation: Part
+    alert_repeat: Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,15 +99,23 @@ async def measure(turns: int) -> PartCounts:
             watch=watch + await _count_stream(system),
             check=await _count_check(system),
             instance=instance,
+            conversation=await _count_conversation(system),
+            alert_repeat=await _count_alert_repeat(system),
             **await _count_by_time(system),
         )
 
 
 async def _count_execution(
-    system: CountedSystem, turns: int, calls: int, *, busy_turn: int | None = None, by_document: bool = False
+    system: CountedSystem,
+    turns: int,
+    calls: int,
+    *,
+    busy_turn: int | None = None,
+    by_document: bool = False,
+    conversation: str | None = None,
 ) -> Run:
     system.counts.clear()
-    execution = await (system.request_execution() if by_document else system.start_execution())
+    execution = await (system.request_execution() if by_document else system.start_execution(conversation))
     started = system.snapshot(execution)
     model = CountingModel(turns, calls, lambda: system.snapshot(execution), busy_turn=busy_turn)
     await system.deliver(execution, model)
@@ -158,6 +171,26 @@ async def _count_check(system: CountedSystem) -> Part:
     before = system.snapshot("")
     key = ApiKey(owner="owner", person="person", workspace="workspace", created_at=datetime.now(UTC))
     await system.deps.keys.check("digest", key, key.workspace)
+    return _subtract(system.snapshot(""), before)
+
+
+async def _count_conversation(system: CountedSystem) -> Part:
+    """Return what an execution in a conversation that has a limit costs more than one in none: the second of one, since the
+    first creates its balance."""
+    await system.limit_conversations()
+    plain = await _count_execution(system, 1, 1)
+    talks = [await _count_execution(system, 1, 1, conversation="conversation") for _ in range(2)]
+    return _subtract(talks[1].ended, plain.ended)
+
+
+async def _count_alert_repeat(system: CountedSystem) -> Part:
+    """Return what the second delivery of an alert costs, which is enqueued with the first one and finds it settled."""
+    alert = await system.store_settled_alert()
+    before = system.snapshot("")
+    await system.loop.alerts.enqueue(alert, after=OVERDUE, wake_up="overdue")
+    system.counts[ORCHESTRATOR, TASKS] += 1  # the queue bills its delivery, too
+    system.counts[ORCHESTRATOR, INVOKED] += 1
+    assert await dispatch.deliver(system.alerts, alert)
     return _subtract(system.snapshot(""), before)
 
 

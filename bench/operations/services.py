@@ -26,7 +26,9 @@ from ferryman.stack.environment import LOCATION
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_call"
 FUNCTIONS = (API, ORCHESTRATOR, TRIGGER, TOOL)
-OPERATOR = "operator"
+WEBHOOK, OPERATOR = "webhook", "operator"
+COUNTED = (*FUNCTIONS, WEBHOOK)
+"""The functions of an execution, and the key holder that sends alerts."""
 
 
 async def run_internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
@@ -49,7 +51,7 @@ async def serve_functions(closing: AsyncExitStack, counts: Counts, documents: St
         closing.push_async_callback(service.close)
     handlers = (firestore.handler(), secrets.handler(), tasks.handler())
     addresses = {}
-    for name in (*FUNCTIONS, OPERATOR):
+    for name in (*COUNTED, OPERATOR):
         server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
         server.add_generic_rpc_handlers(handlers if name == OPERATOR else (CountingHandler(name, handlers, counts),))
         addresses[name] = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"

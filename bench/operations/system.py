@@ -13,23 +13,30 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import httpx
 
 from bench.operations import services
 from bench.operations.counting import WRITES, Counts
 from bench.operations.model import CREDENTIAL, CountingModel
-from bench.operations.services import API, INDEXES, OPERATOR, ORCHESTRATOR, TOOL, TRIGGER
+from bench.operations.services import API, INDEXES, OPERATOR, ORCHESTRATOR, TOOL, TRIGGER, WEBHOOK
 from bench.operations.storage import StoredDocuments
+from ferryman.alerts.dispatch import AlertDependencies
 from ferryman.composition import api
 from ferryman.composition.orchestrator import OrchestratorFunction
 from ferryman.composition.tool import ToolFunction
 from ferryman.composition.trigger import TriggerFunction
+from ferryman.composition.webhook import WebhookFunction
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.credits.alert import Alert, AlertState
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
+from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PRO
+from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.gcp import documents as stored_documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
@@ -41,6 +48,7 @@ from ferryman.serving import api as api_app
 from ferryman.serving import keys
 from ferryman.settings import Settings
 from ferryman.stack import provision
+from ferryman.tools.alerting.send import SendingDependencies, send_alert
 from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
 from ferryman.tools.registry import ToolRegistry
 
@@ -51,6 +59,7 @@ STORED = "bytes stored"
 STREAMED = "bytes streamed"
 ALL = "all"
 """In place of a function: counted for all of them together."""
+OWNER = "owner"
 NEVER = timedelta(hours=1)
 """Longer than any run here: what depends on time is counted apart, so that a slow machine counts the same."""
 
@@ -86,6 +95,7 @@ class CountedSystem:
     documents: StoredDocuments
     loop: Loop
     schedules: Schedules
+    alerts: AlertDependencies
     trigger: TriggerFunction
     tool: ToolDependencies
     deps: api.ApiDependencies
@@ -102,9 +112,26 @@ class CountedSystem:
         answer = await self.client.post("/v1/tasks", json={**TASK, "schedule": {"type": "cron", "cron": "0 0 1 1 *"}})
         assert answer.status_code == 201, answer.text
 
-    async def start_execution(self) -> str:
+    async def limit_conversations(self) -> None:
+        """Give each conversation a limit of credits."""
+        path = f"/v1/workspaces/{derive_default_workspace(OWNER)}"
+        answer = await self.client.patch(path, json={"conversation_credits_max": "9000"})
+        assert answer.is_success, answer.text
+
+    async def store_settled_alert(self) -> str:
+        """Store an alert of the owner's plan that was delivered; return its id."""
+        now = datetime.now(UTC)
+        about = {"kind": CapKind.OWNER, "subject": OWNER, "percent": 80, "month": f"{now:%Y-%m}", "execution": "e"}
+        amounts = {"limit": Decimal(100), "credits_used": Decimal(81), "credits_reserved": Decimal(0)}
+        alert = Alert(id="alert", owner=OWNER, workspace="", state=AlertState.DELIVERED, created_at=now, **about, **amounts)
+        await self.operator_store._client.document("alerts", alert.id).create(stored_documents.write(alert))
+        return alert.id
+
+    async def start_execution(self, conversation: str | None = None) -> str:
         """Start an execution over the API, and send the event of its document; return its id."""
-        answer = await self.client.post(f"/v1/tasks/{self.task}/executions")
+        body = None if conversation is None else {"conversation": conversation}
+        answer = await self.client.post(f"/v1/tasks/{self.task}/executions", json=body)
+        assert answer.is_success, answer.text
         self.counts[API, INVOKED] += 1
         execution = str(answer.json()["execution_id"])
         await self.trigger.queue.enqueue(execution, slice=0)
@@ -134,6 +161,20 @@ class CountedSystem:
                 assert (record.error, record.tool_calls_total) == (None, model.turns * model.calls), record.error
                 return number + 1
         raise AssertionError("it does not end")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSender:
+    """The function that sends alerts, in the same process; what it is asked for is counted."""
+
+    deps: SendingDependencies
+    counts: Counts
+
+    async def send(self, alert: str) -> int | None:
+        """Have it sent, unless it is settled."""
+        self.counts[WEBHOOK, INVOKED] += 1
+        after = await send_alert(self.deps, alert)
+        return after.attempts if after is not None and after.state is AlertState.PENDING else None
 
 
 @asynccontextmanager
@@ -168,14 +209,16 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
         closing.enter_context(redirect_stdout(CountedOutput(counts)))
         deps, orchestrator = api.build_api(settings(API)), OrchestratorFunction(settings(ORCHESTRATOR))
         trigger, tool = TriggerFunction(settings(TRIGGER)), ToolFunction(settings(TOOL))
-        for port in (deps.halts, orchestrator.loop.halts, tool.dependencies.halts):
+        webhook = WebhookFunction(settings(WEBHOOK))
+        for port in (deps.halts, orchestrator.loop.halts, tool.dependencies.halts, webhook.dependencies.halts):
             closing.push_async_callback(port._clients.close)
         closing.push_async_callback(trigger.queue._clients.close)
-        closing.push_async_callback(tool.dependencies.gate.idle.aclose)
+        for function in (tool, webhook):
+            closing.push_async_callback(function.dependencies.gate.idle.aclose)
         tool_dependencies = replace(tool.dependencies, poll_interval=NEVER)
         key = keys.generate_key()
-        await FirestoreOwners(operator).put(Owner(id="owner", plan="pro", created_at=datetime.now(UTC)))
-        await FirestoreOwners(operator).add_key(keys.digest_key(key), "owner", datetime.now(UTC))
+        await FirestoreOwners(operator).put(Owner(id=OWNER, plan="pro", created_at=datetime.now(UTC)))
+        await FirestoreOwners(operator).add_key(keys.digest_key(key), OWNER, datetime.now(UTC))
         transport = httpx.ASGITransport(app=api_app.create(deps))
         client = httpx.AsyncClient(transport=transport, base_url="http://api.test", headers={"Authorization": f"Bearer {key}"})
         await closing.enter_async_context(client)
@@ -184,6 +227,7 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
             documents=documents,
             loop=_replace_parts(orchestrator.loop, tool_dependencies, counts),
             schedules=orchestrator.schedules,
+            alerts=replace(orchestrator.alerts, sender=LocalSender(webhook.alerts, counts)),
             trigger=trigger,
             tool=tool_dependencies,
             deps=deps,

@@ -12,6 +12,7 @@ import pytest
 from bench.operations import measure
 from bench.operations.counting import BATCH_READS, QUERIES, READS, REQUESTS, TRANSACTIONS, WRITES
 from bench.operations.document import BYTES, COMMAND, PATH, build_parts
+from bench.operations.page import build_table, read_table
 from bench.operations.services import ORCHESTRATOR, TOOL
 
 Parts = Mapping[str, Mapping[str, Any]]
@@ -39,6 +40,11 @@ async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with
     assert differing(build_parts(measured), COMMITTED["parts"]) == {}, (
         f"measured now, and kept: `{COMMAND}` keeps what is true now"
     )
+
+
+def test_the_page_shows_what_is_counted_besides() -> None:
+    assert read_table() == build_table(COMMITTED["parts"])
+    assert COMMITTED["parts"]["alert_repeat"]["requests"] == {"orchestrator": 1, "webhook": 1}
 
 
 def test_a_count_that_changed_is_found_out() -> None:
