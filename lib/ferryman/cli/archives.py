@@ -12,10 +12,10 @@ import click
 from ferryman.archives.reading import read_archive
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command
-from ferryman.cli.counts import list_counts, say_count
 from ferryman.cli.screen import Screen
 from ferryman.domain.archives.lines import ArchiveError
 from ferryman.domain.archives.manifest import Manifest
+from ferryman.domain.counts import list_counts, say_count
 
 MIB = 1_048_576
 OUT = click.Path(dir_okay=False, path_type=Path)

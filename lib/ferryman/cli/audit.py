@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from ferryman.cli.counts import say_count
 from ferryman.cli.live import STYLES, describe_tool, format_credits, print_answer
 from ferryman.cli.screen import Screen, neutralize_controls, shorten
+from ferryman.domain.counts import say_count
 
 Json = Mapping[str, Any]
 BLOCK_CHARACTERS = 400

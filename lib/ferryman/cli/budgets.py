@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
-from ferryman.cli.counts import say_count
 from ferryman.client import PAGE_MAX
+from ferryman.domain.counts import say_count
 from ferryman.domain.credits.statement import Grouping
 
 BAR_CHARACTERS = 20

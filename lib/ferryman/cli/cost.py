@@ -17,8 +17,8 @@ from ferryman.billing.cloud.rest import IdleCost, compute_idle_costs
 from ferryman.billing.prices import Prices
 from ferryman.cli import exits
 from ferryman.cli.commands import screen_command
-from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen
+from ferryman.domain.counts import say_count
 from ferryman.domain.problem import InvalidInputError, build_input_error
 
 COLUMNS = ("item", "amount", "unit", "price", "cost", "beyond_free")

@@ -7,10 +7,10 @@ from dataclasses import asdict
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.counts import say_count
 from ferryman.cli.operator_commands import operator_command
 from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
+from ferryman.domain.counts import say_count
 from ferryman.domain.finding import Grade, find_worst_grade
 from ferryman.operations.doctor import examine
 from ferryman.stack import environment

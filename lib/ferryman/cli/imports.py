@@ -12,11 +12,11 @@ from ferryman import verify_receipts as verifier
 from ferryman.archives.reading import iterate_files, read_archive
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command
-from ferryman.cli.counts import list_counts
 from ferryman.cli.screen import Screen
 from ferryman.domain.archives.files import NOT_IMPORTED
 from ferryman.domain.archives.lines import ArchiveError, read_lines
 from ferryman.domain.archives.manifest import MANIFEST, Manifest
+from ferryman.domain.counts import list_counts
 from ferryman.domain.workspaces.imports import derive_id
 from ferryman.serving.verify_archive import read_keys, verify_archive
 

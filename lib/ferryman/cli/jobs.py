@@ -10,8 +10,8 @@ from typing import Any, TextIO
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
-from ferryman.cli.counts import list_counts, say_count
 from ferryman.client import PAGE_MAX
+from ferryman.domain.counts import list_counts, say_count
 
 POLL_S = 1.0
 """How often the service is asked how far a job is."""

@@ -9,9 +9,9 @@ from typing import Any
 
 from rich.text import Text
 
-from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen, create_table, neutralize_controls, shorten
 from ferryman.client import StreamedEvent
+from ferryman.domain.counts import say_count
 
 STYLES = {"completed": "bold green", "failed": "bold red", "timeout": "bold red", "killed": "bold yellow"}
 RED = "red"

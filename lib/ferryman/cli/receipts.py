@@ -11,9 +11,9 @@ from typing import TextIO
 import click
 
 from ferryman.cli.commands import ApiSession, api_command
-from ferryman.cli.counts import say_count
 from ferryman.cli.screen import neutralize_controls
 from ferryman.domain.archives.lines import ArchiveError
+from ferryman.domain.counts import say_count
 
 GZIP = b"\x1f\x8b"
 """How an archive begins; no document of receipts does."""

@@ -9,10 +9,10 @@ import click
 
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command, open_session, screen_command, workspace_option
-from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen, shorten
 from ferryman.cli.service import UnknownServiceError
 from ferryman.domain import key_shapes
+from ferryman.domain.counts import say_count
 from ferryman.replay import NotEndedError, ReplayResult, run_replay
 from ferryman.serving import bundle
 

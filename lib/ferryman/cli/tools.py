@@ -14,9 +14,9 @@ import click
 
 from ferryman.cli import exits, files, service
 from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, open_session, screen_command, workspace_option
-from ferryman.cli.counts import say_count
 from ferryman.cli.screen import Screen
 from ferryman.client import PAGE_MAX
+from ferryman.domain.counts import say_count
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
 FILE = click.File("r", encoding="utf-8")

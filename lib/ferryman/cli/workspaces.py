@@ -9,11 +9,11 @@ import click
 from ferryman.cli import exits
 from ferryman.cli.archives import export_workspace
 from ferryman.cli.commands import ApiSession, api_command, open_session
-from ferryman.cli.counts import say_count
 from ferryman.cli.fields import FILE, add_options, read_tool_fields
 from ferryman.cli.imports import import_workspace
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX, ApiNotFoundError
+from ferryman.domain.counts import say_count
 
 COLUMNS = ("workspace_id", "name", "state", "is_default", "max_credits_month", "retention_days")
 CLEARED = ("max_credits_month", "conversation_credits_max", "alert_url", "retention_days")

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from ferryman.composition.operator import Operator
+from ferryman.domain.counts import say_count
 from ferryman.domain.finding import DoctorFinding, Grade
 from ferryman.gcp.examining import GoogleCloudExaminer
 from ferryman.ports.errors import UnavailableError
@@ -137,7 +138,7 @@ async def _keys(operator: Operator) -> AsyncGenerator[DoctorFinding, None]:
     calls = await operator.sealed_inventory.count_calls()
     for number in sorted(counts.keys() | calls.keys()):
         readable = number in enabled
-        seen = f"{counts[number]} credentials, {calls.get(number, 0)} calls under way"
+        seen = f"{say_count(counts[number], 'credentials')}, {say_count(calls.get(number, 0), 'calls')} under way"
         if not readable:
             seen += f"; version {number} cannot be read: run `ferryman keys rotate`, or store them again"
         yield _is("sealing key", f"held by version {number}", readable, seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.cli.counts import list_counts, say_count
+from ferryman.domain.counts import list_counts, say_count
 
 
 @pytest.mark.parametrize(
