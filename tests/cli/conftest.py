@@ -80,7 +80,8 @@ def typed(service: dict[str, str], clock: ManualClock) -> Typed:
 @pytest.fixture(scope="session")
 def http_client(service: dict[str, str]) -> Iterator[httpx.Client]:
     headers = {"Authorization": f"Bearer {service['FERRYMAN_KEY']}"}
-    with httpx.Client(base_url=service["FERRYMAN_URL"], headers=headers) as client:
+    # the first request starts workers, which takes long on a busy machine
+    with httpx.Client(base_url=service["FERRYMAN_URL"], headers=headers, timeout=60) as client:
         yield client
 
 
