@@ -75,13 +75,16 @@ class PeopleRun:
 
     async def perform(self) -> list[str]:
         """Have everybody there, ask until there is an answer, deliver all jobs, and return what is not as it has to be."""
+        story = STORIES[self.story]
         await self._fill()
+        if story.before is not None:
+            await story.before(self)
         self.begins()
-        await STORIES[self.story].tell(self)
+        await story.tell(self)
         work = {"clock": self.clock, "queue": self.queue, "job_queue": self.job_queue}
         await JobRun(stores=self.stores, together=self.together, **work).deliver_all()
         self.ends()
-        return [*await find_half(self), *await STORIES[self.story].find(self)]
+        return [*await find_half(self), *await story.find(self)]
 
     async def ask(self, method: str, path: str, *, who: str = "boss", **options: Any) -> httpx.Response:
         """Ask instance after instance until one answers; after the last attempt, return what it answered."""

@@ -36,10 +36,11 @@ class Run(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What is asked for, and what finds out what is not as it has to be afterwards."""
+    """What is asked for, what finds out what is not as it has to be afterwards, and what has to be stored `before`."""
 
     tell: Callable[[Run], Awaitable[None]]
     find: Callable[[Run], Awaitable[list[str]]]
+    before: Callable[[Run], Awaitable[None]] | None = None
 
 
 async def find_half(run: Run) -> list[str]:
@@ -152,10 +153,13 @@ async def _find_handed_over(run: Run) -> list[str]:
     return await _find_left(run, lambda known: not known.status.terminal and known.taken_over_by == "boss")
 
 
-async def _delete_agent(run: Run) -> None:
+async def _store_agent(run: Run) -> None:
     await run.stores.agents.create(
         Agent(id="agent_gone", owner="ann", workspace=HERE, name="g", created_at=NOW, updated_at=NOW)
     )
+
+
+async def _delete_agent(run: Run) -> None:
     await run.ask("DELETE", "/v1/agents/agent_gone")
 
 
@@ -164,8 +168,11 @@ async def _find_agent_deleted(run: Run) -> list[str]:
     return ["left: the agent is there"] if "agent_gone" in known else []
 
 
-async def _delete_workspace(run: Run) -> None:
+async def _store_workspace(run: Run) -> None:
     await run.stores.workspaces.create(Workspace(id="ws_gone", owner="ann", name="g", created_at=NOW, updated_at=NOW))
+
+
+async def _delete_workspace(run: Run) -> None:
     await run.ask("DELETE", "/v1/workspaces/ws_gone", who="owner")
 
 
@@ -180,6 +187,6 @@ STORIES = {
     "revoke a key": Story(_revoke, _find_revoked),
     "leave, and executions end": Story(_end, _find_ended),
     "leave, and executions go on": Story(_take_over, _find_handed_over),
-    "delete an agent": Story(_delete_agent, _find_agent_deleted),
-    "delete a workspace": Story(_delete_workspace, _find_workspace_deleted),
+    "delete an agent": Story(_delete_agent, _find_agent_deleted, before=_store_agent),
+    "delete a workspace": Story(_delete_workspace, _find_workspace_deleted, before=_store_workspace),
 }
