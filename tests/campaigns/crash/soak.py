@@ -40,6 +40,7 @@ from tests.campaigns.crash.fixtures import LEASE, Ports, SimulatedTransport, bui
 from tests.campaigns.crash.harness import INDEXES
 from tests.campaigns.crash.scenarios import Scenario, post_call, read_call
 from tests.campaigns.crash.simulated import KeptTally, Killed, memory_ports, read_balance
+from tests.campaigns.crash.workers import build_clients, build_ports
 
 NOTHING = Decimal(0)
 DELIVERIES_MAX = 400
@@ -239,11 +240,11 @@ async def main(executions: int, workers: int, seed: int) -> int:
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await firestore.start()
     await server.start()
-    clients = workers.build_clients("soak", address)
+    clients = build_clients("soak", address)
     failed = False
     stores: dict[str, Callable[[], Ports]] = {
         "memory": lambda: memory_ports(Memory()),
-        "FirestoreEmulator": lambda: workers.build_ports(clients),
+        "FirestoreEmulator": lambda: build_ports(clients),
     }
     for name, make in stores.items():
         begun = time.monotonic()
