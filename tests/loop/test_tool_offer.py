@@ -134,7 +134,7 @@ def test_ungrouped_tools_that_do_not_fit_are_named_as_ungrouped():
 
 def test_where_even_the_names_are_too_many_they_are_counted():
     declared = [tool(f"{'n' * 50}{number}", "c", size=100) for number in range(2_000)]
-    assert caller(select_definitions(BUILT_IN, declared)).endswith("\nc: 2000 tools")
+    assert caller(select_definitions(BUILT_IN, declared)).endswith("\nc: 2,000 tools")
 
 
 @settings(max_examples=30)
@@ -193,7 +193,7 @@ def test_names_that_fill_their_part_are_listed_and_one_byte_more_is_counted():
         return caller(definitions).removeprefix(BUILT_IN[1]["description"])
 
     most = NAMES_BYTES_MAX - size(listing(1)) + 1
-    assert (listing(most)[-3:], listing(most + 1)[-7:]) == ("nnn", "1 tools")
+    assert (listing(most)[-3:], listing(most + 1)[-6:]) == ("nnn", "1 tool")
 
 
 def test_the_clusters_that_do_not_fit_are_listed_by_name_a_line_each():

@@ -10,6 +10,7 @@ from typing import Any
 
 from ferryman import offload
 from ferryman.catalog.tools import FINDERS, TOOLS
+from ferryman.domain.counts import say_count
 from ferryman.domain.tasks.task import ToolLoading
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.loop.context_offer import PROMPTED_MAX, select_in_context
@@ -132,7 +133,7 @@ def _measure(value: Any) -> int:
 def _list_hidden(hidden: Mapping[str, Sequence[str]]) -> str:
     text = _format_listing({name: ", ".join(names) for name, names in hidden.items()})
     if _measure(text) > NAMES_BYTES_MAX:
-        text = _format_listing({name: f"{len(names)} tools" for name, names in hidden.items()})
+        text = _format_listing({name: say_count(len(names), "tools") for name, names in hidden.items()})
     return text
 
 
