@@ -47,7 +47,7 @@ PERSONAL = {
 """Values of a person's, each where people put such things; none is anywhere else."""
 
 NOT_EXPORTED = {"invited", "key", "alert", "refused"}
-LOGGED = {"argument", "credential", "alert"}
+LOGGED = {"argument", "credential"}
 """What a line of each call that is sent names: its URL without its query, and its credential; kept as long as logs are."""
 
 

@@ -241,6 +241,7 @@ async def workspace_created(clients: GoogleClients) -> None:
 async def jobs_listed(clients: GoogleClients) -> None:
     for workspace in (None, "w"):
         await FirestoreJobs(clients).list("ann", workspace=workspace)
+    await FirestoreJobs(clients).find("ann", workspace="w", subject="agent_1")
 
 
 async def job_at_work(clients: GoogleClients) -> None:
@@ -311,6 +312,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreAgents._create": (agent_created,),
     "FirestoreWorkspaces.list": (workspaces_listed,),
     "FirestoreWorkspaces._create": (workspace_created,),
+    "FirestoreJobs.find": (jobs_listed,),
     "FirestoreJobs.list": (jobs_listed,),
     "FirestoreJobs._has_tasks": (agent_deletion_begun,),
     "FirestoreAdoption._read_page": (older_documents_adopted,),
