@@ -58,14 +58,19 @@ def take_before(files: dict[str, bytes], kind: str) -> dict[str, bytes]:
     return dict(takewhile(lambda file: not file[0].startswith(kind), files.items()))
 
 
+async def begin(client: httpx.AsyncClient, archive: bytes) -> tuple[str, dict[str, bytes]]:  # noqa: F811
+    """Begin an import; return its workspace, and the files that are to be sent."""
+    begins, files = take_apart(archive)
+    return (await client.post(IMPORTS, json=begins)).json()["workspace_id"], files
+
+
 def read_answer(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["detail"]
 
 
 @pytest.mark.parametrize("is_done", [True, False])
 async def test_while_a_file_comes(client: httpx.AsyncClient, archive: bytes, stage: Stage, is_done: bool) -> None:  # noqa: F811
-    begins, files = take_apart(archive)
-    workspace = (await client.post(IMPORTS, json=begins)).json()["workspace_id"]
+    workspace, files = await begin(client, archive)
     (name, data), *_ = files.items()
     content = lose(json.dumps(describe_file(name, data)).encode(), lambda: delete(stage, workspace, is_done=is_done))
     answer = await client.put(f"{IMPORTS}/{workspace}/files?number=0", content=content, headers=JSON)
@@ -84,8 +89,7 @@ async def test_while_a_file_is_stored(
     method: str,
     is_done: bool,
 ) -> None:
-    begins, files = take_apart(archive)
-    workspace = (await client.post(IMPORTS, json=begins)).json()["workspace_id"]
+    workspace, files = await begin(client, archive)
     stored = []
 
     def change() -> None:
@@ -108,8 +112,7 @@ async def test_while_the_tools_of_a_task_are_stored(
     method: str,
     is_done: bool,
 ) -> None:
-    begins, files = take_apart(archive)
-    workspace = (await client.post(IMPORTS, json=begins)).json()["workspace_id"]
+    workspace, files = await begin(client, archive)
     earlier = take_before(files, "tools-")
     assert (await send_files(client, workspace, earlier)).is_success
 
@@ -131,8 +134,7 @@ async def test_while_the_agent_of_a_task_is_looked_for(
     stage: Stage,
     is_done: bool,
 ) -> None:
-    begins, files = take_apart(archive)
-    workspace = (await client.post(IMPORTS, json=begins)).json()["workspace_id"]
+    workspace, files = await begin(client, archive)
     earlier = take_before(files, "tasks-")
     assert (await send_files(client, workspace, earlier)).is_success
 

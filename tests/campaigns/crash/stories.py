@@ -60,7 +60,7 @@ async def find_half(run: Run) -> list[str]:
         findings.append(f"doubled: {len(jobs)} jobs")
     answered = {answer.json()["job_id"] for answer in run.answers if answer.status_code == 202}
     if answered != {job.id for job in jobs}:
-        findings.append(f"lost: {sorted(answered)} is answered, whoever died, and the jobs are {[job.id for job in jobs]}")
+        findings.append(f"lost: {sorted(answered)} is answered, and the jobs are {[job.id for job in jobs]}")
     return findings
 
 
