@@ -1,0 +1,1 @@
+"""Files of a workspace: keys, objects that hold them, and the quota of their bytes."""
