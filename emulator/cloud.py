@@ -24,6 +24,9 @@ from emulator.identity import IdentityTokens, certs_app, metadata_app
 from emulator.internet import Internet
 from emulator.lock import Lock
 from emulator.messages import Messages
+from emulator.objects import ObjectStoreEmulator
+from emulator.objects.callers import OPERATOR, StorageCaller
+from emulator.permissions import read_grants
 from emulator.plan import CloudPlan
 from emulator.ports import Ports
 from emulator.secrets import SecretManagerEmulator
@@ -63,6 +66,7 @@ class EmulatedCloud:
         self.clock = clock or EmulatorClock()
         self._rows = read_table(plan.table)
         self._metadata: dict[str, int] = {}
+        self._storage: dict[str, int] = {}
         self._environments: dict[str, dict[str, str]] = {}
         self._firestore = Backend()
         self._closing = AsyncExitStack()
@@ -88,12 +92,13 @@ class EmulatedCloud:
             "admin": self.admin,
             "data": str(self._plan.folder.resolve()),
             "durable": self._plan.durable,
-            "services": ["firestore", "secretmanager", "cloudtasks", "triggers", "metadata", "internet", "messages"],
+            "services": ["firestore", "secretmanager", "cloudtasks", "triggers", "objects", "metadata", "internet", "messages"],
             "ports": {
                 "grpc": self._callers.port,
                 "callers": self._callers.ports,
                 "internet": self.internet.port,
                 "metadata": self._metadata,
+                "objects": self._storage,
             },
             "permissions": self._plan.permissions,
             "firestore": self._plan.firestore,
@@ -153,7 +158,8 @@ class EmulatedCloud:
         self.triggers = Triggers(path=path, clock=clock, tokens=self.tokens, latency=EVENT_LATENCY)
         self.triggers.retain([row.name for row in self._rows.values() if row.trigger])
         self.internet = Internet(plan.folder, clock=clock, sock=ports.bind("internet"))
-        for service in (secrets, self.tasks, self.triggers, self.internet):
+        self._objects = ObjectStoreEmulator(path=path, clock=clock)
+        for service in (secrets, self.tasks, self.triggers, self._objects, self.internet):
             closing.push_async_callback(service.close)
             await service.start()
 
@@ -193,6 +199,11 @@ class EmulatedCloud:
             ]
             app = behind_path(Starlette(routes=routes), self._metadata_token(row.name))
             self._metadata[row.name] = serve(f"metadata/{row.name}", app)
+        callers = self._list_storage_callers()
+        accounts = {caller.email: caller for caller in callers}
+        for caller in callers:
+            purpose = "objects" if caller.key == OPERATOR else f"objects/{caller.key}"
+            self._storage[caller.key] = serve(purpose, self._objects.app(caller, accounts))
         messages = serve("messages", self.messages)
         self.admin = f"http://{LOOPBACK}:{serve('admin', admin_app(self))}"
         target = f"{LOOPBACK}:{self._callers.port}"
@@ -201,6 +212,7 @@ class EmulatedCloud:
             "FIRESTORE_EMULATOR_HOST": self._firestore.host or target,
             "SECRET_MANAGER_EMULATOR_HOST": target,
             "CLOUD_TASKS_EMULATOR_HOST": target,
+            "STORAGE_EMULATOR_HOST": f"http://{LOOPBACK}:{self._storage[OPERATOR]}",
             TOKEN_FILE: str(self._token_file),
             "FERRYMAN_PRETEND_INTERNET": str(self.internet.table.resolve()),
             "ANTHROPIC_BASE_URL": f"http://{LOOPBACK}:{messages}",
@@ -215,12 +227,29 @@ class EmulatedCloud:
             "FIRESTORE_EMULATOR_HOST": (self._firestore.host if trusted else None) or target,
             "SECRET_MANAGER_EMULATOR_HOST": target,
             "CLOUD_TASKS_EMULATOR_HOST": target,
+            "STORAGE_EMULATOR_HOST": f"http://{LOOPBACK}:{self._storage[name]}",
             "GCE_METADATA_HOST": metadata,
             "GCE_METADATA_IP": metadata,
             "FERRYMAN_CERTS_URL": f"http://{metadata}/certs",
             TOKEN: self._callers.token(name).value,
             "FERRYMAN_FUNCTION": name,
         }
+
+    def _list_storage_callers(self) -> list[StorageCaller]:
+        """Return who may use objects: the operator, and each function as what its row grants."""
+        project = self._plan.project
+        operator = StorageCaller(key=OPERATOR, token=self.token, email=account(OPERATOR, project), project=project)
+        functions = [
+            StorageCaller(
+                key=row.name,
+                token=self._callers.token(row.name),
+                email=account(row.identity, project),
+                project=project,
+                grants=read_grants(row, project) if self._plan.permissions else None,
+            )
+            for row in self._rows.values()
+        ]
+        return [operator, *functions]
 
     def _metadata_token(self, name: str) -> PortToken:
         # Another than that of the calls: it is part of an address, and clients quote addresses in their errors.

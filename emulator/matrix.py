@@ -10,24 +10,28 @@ import click
 from emulator.permissions import read_grants
 from emulator.plan import find_shipped
 from emulator.reading import InvalidRequestError
-from emulator.table import NOTHING, FunctionRow, read_table
+from emulator.table import NOTHING, FunctionRow, name_bucket, read_table
 
 
 def build_matrix(rows: Mapping[str, FunctionRow]) -> list[list[str]]:
-    """Return the lines of the table, the first being its head: a column for Firestore, each secret and each queue."""
+    """Return the lines of the table, the first being its head: a column for Firestore, each secret, each queue, each bucket."""
     secrets = sorted({secret for row in rows.values() for secret in row.secrets})
     queues = sorted({queue for row in rows.values() for queue in row.enqueues})
-    head = ["function", "firestore", *(f"secret {name}" for name in secrets), *(f"queue {name}" for name in queues)]
-    return [head, *(_line(row, secrets, queues) for row in rows.values())]
+    buckets = sorted({bucket for row in rows.values() for bucket in row.buckets})
+    resources = {"secret": secrets, "queue": queues, "bucket": buckets}
+    head = ["function", "firestore", *(f"{kind} {name}" for kind, names in resources.items() for name in names)]
+    return [head, *(_line(row, secrets, queues, buckets) for row in rows.values())]
 
 
-def _line(row: FunctionRow, secrets: Sequence[str], queues: Sequence[str]) -> list[str]:
+def _line(row: FunctionRow, secrets: Sequence[str], queues: Sequence[str], buckets: Sequence[str]) -> list[str]:
     grants = read_grants(row, "p")
+    administers = "objects, signed URLs" if grants.signs else "objects"
     return [
         row.name,
         grants.firestore,
         *("access" if name in grants.secrets else NOTHING for name in secrets),
         *("create tasks" if name in grants.queues else NOTHING for name in queues),
+        *(administers if name_bucket(name, "p") in grants.buckets else NOTHING for name in buckets),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import grpc
 
 from emulator.access import PortToken
-from emulator.table import FunctionRow, account
+from emulator.table import FunctionRow, account, name_bucket
 
 FIRESTORE = "google.firestore.v1.Firestore"
 SECRETS = "google.cloud.secretmanager.v1.SecretManagerService"
@@ -33,13 +33,16 @@ QUEUE = re.compile(r"projects/([^/]+)/locations/[^/]+/queues/([^/]+)")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grants:
     """What a caller may do in a project: with documents `all` that can be done, `read` them, or nothing (`-`); access these
-    secrets; put tasks into these queues, to be delivered as these accounts (production's actAs)."""
+    secrets; put tasks into these queues, to be delivered as these accounts (production's actAs); administer the objects of
+    these buckets (roles/storage.objectAdmin), and sign with its own key (`signs`)."""
 
     project: str
     firestore: str
     secrets: frozenset[str]
     queues: frozenset[str]
     accounts: frozenset[str] = frozenset()
+    buckets: frozenset[str] = frozenset()
+    signs: bool = False
 
     def may_access(self, request: Any) -> bool:
         """Return whether it may read the version of a secret that is asked for."""
@@ -63,6 +66,8 @@ def read_grants(row: FunctionRow, project: str) -> Grants:
         secrets=frozenset(row.secrets),
         queues=frozenset(row.enqueues),
         accounts=frozenset(account(name, project) for name in row.acts_as),
+        buckets=frozenset(name_bucket(name, project) for name in row.buckets),
+        signs=row.signs,
     )
 
 

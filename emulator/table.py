@@ -24,7 +24,8 @@ class FunctionRow:
 
     `environment` are the variables that it may be given: names, or beginnings in capitals that end with `_*`.
     With documents it may do what `firestore` says: `all`, `read`, or `-` for nothing. It may access `secrets`, and put tasks
-    into the queues it `enqueues`, which call as those it `acts_as`.
+    into the queues it `enqueues`, which call as those it `acts_as`. It administers the objects in `buckets`, whose names are
+    without the project, and signs URLs of them where it `signs`.
     """
 
     name: str
@@ -37,6 +38,8 @@ class FunctionRow:
     enqueues: tuple[str, ...]
     acts_as: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    signs: bool = False
 
 
 NOTHING = "-"
@@ -46,6 +49,11 @@ VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*(_\*)?")
 def account(name: str, project: str) -> str:
     """Return the e-mail address of a service account."""
     return f"{name}@{project}.iam.gserviceaccount.com"
+
+
+def name_bucket(name: str, project: str) -> str:
+    """Return the name of a bucket of this project, which nobody else in the world has."""
+    return f"{project}-{name}"
 
 
 def read_table(path: Path) -> dict[str, FunctionRow]:
@@ -84,6 +92,8 @@ def _row(value: object, where: str, environment: tuple[str, ...]) -> FunctionRow
         enqueues=read_strings(source.get("enqueues", []), f"{where}.enqueues"),
         acts_as=read_strings(source.get("acts_as", []), f"{where}.acts_as"),
         environment=environment,
+        buckets=read_strings(source.get("buckets", []), f"{where}.buckets"),
+        signs=read_member(source, "signs", bool, where, False),
     )
 
 

@@ -4,12 +4,12 @@ import re
 from typing import Any
 
 from google.cloud import secretmanager_v1
+from google_crc32c import value as crc32c
 from grpc import StatusCode
 
 from emulator import rpc
 from emulator.clock import EmulatorClock
 from emulator.rpc import RpcError, invalid
-from emulator.secrets.crc32c import crc32c
 from emulator.secrets.secrets import PAGE, Secrets, check_etag, new_etag
 from emulator.secrets.store import SecretStore, Version
 
