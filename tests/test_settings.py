@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import combinations
 
 import pytest
 
-from ferryman.settings import WORKSPACE_VARIABLES, MisconfiguredError, read, read_workspace
+from ferryman.composition.objects import build_objects, build_wire
+from ferryman.domain.files.access import S3Access
+from ferryman.gcp.clock import SystemClock
+from ferryman.settings import S3_PREFIXES, WORKSPACE_VARIABLES, MisconfiguredError, read, read_workspace
 
 LOCAL = {"FIRESTORE_EMULATOR_HOST": "127.0.0.1:1"}
 SWITCHES = {
@@ -33,7 +37,10 @@ def test_the_local_stack_may_set_its_switches(name):
     assert read({**LOCAL, name: SWITCHES[name]}).local
 
 
-@pytest.mark.parametrize("name", ["FIRESTORE_EMULATOR_HOST", "SECRET_MANAGER_EMULATOR_HOST", "CLOUD_TASKS_EMULATOR_HOST"])
+@pytest.mark.parametrize(
+    "name",
+    ["FIRESTORE_EMULATOR_HOST", "SECRET_MANAGER_EMULATOR_HOST", "CLOUD_TASKS_EMULATOR_HOST", "STORAGE_EMULATOR_HOST"],
+)
 def test_a_deployed_function_does_not_start_with_an_emulator(name):
     with pytest.raises(MisconfiguredError, match="emulator"):
         read({name: "127.0.0.1:1", "K_SERVICE": "api"})
@@ -166,3 +173,88 @@ def test_what_can_be_no_workspace_is_refused_with_its_variable_and_without_the_t
     with pytest.raises(MisconfiguredError, match=f"^{name} must be the id of a workspace: 1 to 64 ASCII") as refused:
         read_workspace({OURS: "ws_1", name: text})
     assert text.strip() == "" or text not in str(refused.value)
+
+
+S3 = {
+    "ENDPOINT": "https://fra1.example.com/",
+    "REGION": "fra1",
+    "BUCKET": "files",
+    "ACCESS_KEY": "KEY-ID-OF-SPACES",
+    "SECRET_KEY": "hush-of-spaces",
+}
+
+
+@pytest.mark.parametrize("prefix", S3_PREFIXES)
+def test_a_bucket_of_s3_is_named_by_five_variables(prefix):
+    settings = read({f"{prefix}{name}": value for name, value in S3.items()})
+    assert settings.s3 == S3Access(
+        endpoint="https://fra1.example.com",
+        region="fra1",
+        bucket="files",
+        access_key="KEY-ID-OF-SPACES",
+        secret_key="hush-of-spaces",
+    )
+    assert settings.has_files
+
+
+@pytest.mark.parametrize("count", range(1, 5))
+@pytest.mark.parametrize("prefix", S3_PREFIXES)
+def test_some_of_the_five_are_refused_with_the_names_of_those_missing(prefix, count):
+    for names in combinations(S3, count):
+        with pytest.raises(MisconfiguredError) as error:
+            read({f"{prefix}{name}": S3[name] for name in names})
+        missing = [f"FERRYMAN_S3_{name}" for name in S3 if name not in names]
+        assert str(error.value).startswith(f"{', '.join(missing)} must be set")
+        assert not any(value in str(error.value) for value in S3.values())
+
+
+def test_our_own_name_counts_before_the_other():
+    both = {f"{prefix}{name}": value for prefix in S3_PREFIXES for name, value in S3.items()}
+    assert read({**both, "FERRYMAN_S3_REGION": "ams3"}).s3.region == "ams3"
+    assert read({**both, "FERRYMAN_S3_REGION": " "}).s3.region == "fra1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ENDPOINT", "fra1.example.com"),
+        ("ENDPOINT", "https://fra1.example.com/files"),
+        ("ENDPOINT", "https://user:hush@fra1.example.com"),
+        ("REGION", "fra1/../x"),
+        ("BUCKET", "Files"),
+        ("BUCKET", "a/b"),
+        ("ACCESS_KEY", "a b"),
+        ("SECRET_KEY", "hush\nhush"),
+    ],
+)
+def test_what_is_no_bucket_of_s3_is_refused_without_repeating_it(name, value):
+    with pytest.raises(MisconfiguredError, match=f"FERRYMAN_S3_{name} must be") as error:
+        read({f"FERRYMAN_S3_{part}": text for part, text in {**S3, name: value}.items()})
+    assert "hush" not in str(error.value)
+
+
+def test_access_keys_do_not_show_in_the_settings_text():
+    settings = read({f"CRAWBL_SPACES_{name}": value for name, value in S3.items()})
+    assert not any(text in f"{settings!r} {settings.s3!r}" for text in ("KEY-ID-OF-SPACES", "hush"))
+
+
+def test_without_a_bucket_there_are_no_files():
+    settings = read({f"CRAWBL_SPACES_{name}": "" for name in S3})
+    assert (settings.s3, settings.has_files, build_objects(settings, build_wire(settings), SystemClock())) == (
+        None,
+        False,
+        None,
+    )
+
+
+def test_files_are_kept_in_one_bucket():
+    assert read({"FERRYMAN_OBJECTS_BUCKET": "files"}).has_files
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_OBJECTS_BUCKET"):
+        read({"FERRYMAN_OBJECTS_BUCKET": "files", **{f"CRAWBL_SPACES_{name}": value for name, value in S3.items()}})
+
+
+def test_a_deployed_function_sends_files_over_tls_alone():
+    plain = {f"FERRYMAN_S3_{name}": value for name, value in {**S3, "ENDPOINT": "http://127.0.0.1:1"}.items()}
+    assert read(plain).s3.endpoint == "http://127.0.0.1:1"
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_S3_ENDPOINT must be https"):
+        read({**plain, "K_SERVICE": "files"})

@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from ferryman.domain.files.access import S3Access
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.domain.operator_model import OperatorModel, parse_operator_models
@@ -28,6 +29,18 @@ WORKER_PATH = "/warm/worker"
 
 WORKSPACE_VARIABLES = ("FERRYMAN_WORKSPACE_ID", "CRAWBL_WORKSPACE_ID")
 """The workspace that commands and the Python client act in (S4-134); the first that is set and not empty counts."""
+
+S3_PREFIXES = ("FERRYMAN_S3_", "CRAWBL_SPACES_")
+"""How the variables of a bucket of S3 begin; of each the first that is set and not empty counts."""
+
+S3_PARTS: Mapping[str, tuple[str, str]] = {
+    "endpoint": (r"https?://[a-z0-9.-]{1,253}(:\d{1,5})?", "a URL of a host alone, as https://fra1.example.com"),
+    "region": ("[a-z0-9-]{1,64}", "a region, as fra1"),
+    "bucket": ("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket"),
+    "access_key": ("[!-~]{1,256}", "an access key of visible ASCII characters"),
+    "secret_key": ("[!-~]{1,256}", "a secret key of visible ASCII characters"),
+}
+"""How they end, and what each must be."""
 
 TRACING_VARIABLES = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
 """Variables that make a library write requests, responses or session keys outside of our log."""
@@ -50,6 +63,7 @@ class Settings:
     firestore_host: str | None = None  # the local Firestore; with it everything counts as local
     secret_manager_host: str | None = None  # the local Secret Manager
     cloud_tasks_host: str | None = None  # the local Cloud Tasks
+    storage_host: str | None = None  # the local Cloud Storage, as a URL
     local_token: str | None = field(default=None, repr=False)  # the file with the token of the local cloud's ports
     metadata_host: str = "metadata.google.internal"  # the metadata server that issues identity tokens
     certs_url: str = GOOGLE_CERTS_URL  # where the keys of identity tokens are fetched; refused where deployed
@@ -67,6 +81,14 @@ class Settings:
     sealing_public_key: str = field(default="", repr=False)  # what new credentials are sealed to
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the secret that holds the key of receipts
     receipt_public_keys: Mapping[str, str] = field(default_factory=dict)  # public halves of that key, by version, as JSON
+    objects_bucket: str = (
+        ""  # the bucket of Google Cloud Storage that files are kept in; without one, no tool reads or writes any
+    )
+    s3_endpoint: str = ""  # instead, a service that speaks S3, as https://HOST; with it, the four below are needed too
+    s3_region: str = ""  # its region
+    s3_bucket: str = ""  # the bucket
+    s3_access_key: str = field(default="", repr=False)  # the id of its access key
+    s3_secret_key: str = field(default="", repr=False)  # the secret of its access key
     anthropic_api_key: str | None = field(default=None, repr=False)  # the Messages API's key; without it, Vertex AI is used
     anthropic_base_url: str | None = None  # another address of the Messages API
     scripted_model_url: str | None = None  # where models named scripted/NAME are served, on the local stack
@@ -96,6 +118,24 @@ class Settings:
         return self.firestore_host is not None
 
     @property
+    def s3(self) -> S3Access | None:
+        """The bucket of a service that speaks S3, where one is named."""
+        if not self.s3_endpoint:
+            return None
+        return S3Access(
+            endpoint=self.s3_endpoint,
+            region=self.s3_region,
+            bucket=self.s3_bucket,
+            access_key=self.s3_access_key,
+            secret_key=self.s3_secret_key,
+        )
+
+    @property
+    def has_files(self) -> bool:
+        """Whether there is a bucket to keep files in: without one, no tool of files is offered."""
+        return bool(self.objects_bucket or self.s3_endpoint)
+
+    @property
     def firestore_token(self) -> str | None:
         """The token for our own Firestore; Google's emulator, at an address of its own, does not get the others' token."""
         return self.local_token if self.firestore_host == self.secret_manager_host else None
@@ -107,6 +147,7 @@ OTHER_NAMES = {
     "firestore_host": "FIRESTORE_EMULATOR_HOST",
     "secret_manager_host": "SECRET_MANAGER_EMULATOR_HOST",
     "cloud_tasks_host": "CLOUD_TASKS_EMULATOR_HOST",
+    "storage_host": "STORAGE_EMULATOR_HOST",
     "local_token": "LOCAL_CLOUD_TOKEN_FILE",
     "metadata_host": "GCE_METADATA_HOST",
     "simulated_internet": "FERRYMAN_PRETEND_INTERNET",
@@ -128,7 +169,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
 
     The local stack's switches (the simulated internet, other certificates) are refused in a deployed function.
     """
-    values: dict[str, Any] = {"local_token": _read_token(environment), "model_keys": {}}
+    values: dict[str, Any] = {"local_token": _read_token(environment), "model_keys": {}, **_read_s3(environment)}
     for item in fields(Settings):
         variable = get_variable(item.name)
         if item.name in values or variable not in environment:
@@ -145,6 +186,8 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
     values["model_keys"] = _read_model_keys(environment, values.get("models", {}))
     settings = Settings(**values)
     _refuse_local_switches(settings)
+    if settings.objects_bucket and settings.s3_endpoint:
+        raise MisconfiguredError("FERRYMAN_OBJECTS_BUCKET is set and so is a bucket of S3: files are kept in one of them")
     for name in TRACING_VARIABLES:
         if environment.get(name):
             raise MisconfiguredError(f"{name} makes a library write requests and responses, keys included; unset it")
@@ -177,7 +220,9 @@ def _refuse_local_switches(settings: Settings) -> None:
     plain = [model.name for model in settings.models.values() if not model.url.startswith("https://")]
     if settings.deployed and plain:
         raise MisconfiguredError(f"FERRYMAN_MODELS: {plain[0]}.url must be https where deployed: prompts go there")
-    hosts = (settings.firestore_host, settings.secret_manager_host, settings.cloud_tasks_host)
+    hosts = (settings.firestore_host, settings.secret_manager_host, settings.cloud_tasks_host, settings.storage_host)
+    if settings.deployed and settings.s3_endpoint.startswith("http://"):
+        raise MisconfiguredError("FERRYMAN_S3_ENDPOINT must be https where deployed: files go there")
     if settings.deployed and any(hosts):
         raise MisconfiguredError("an emulator host is set; a deployed function does not start with one")
 
@@ -199,6 +244,26 @@ def _read_model_keys(environment: Mapping[str, str], models: Mapping[str, Operat
         if re.fullmatch("[!-~]{1,4096}", key) is None:
             raise MisconfiguredError(f"{name} must be a key of at most 4,096 visible ASCII characters")
     return keys
+
+
+def _read_s3(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the fields of the bucket of S3: all of them, or none. Raise `MisconfiguredError`, which names those missing."""
+    values = {}
+    for part in S3_PARTS:
+        named = (environment.get(f"{prefix}{part.upper()}", "").strip() for prefix in S3_PREFIXES)
+        values[f"s3_{part}"] = next(filter(None, named), "")
+    if not any(values.values()):
+        return values
+    ours, others = S3_PREFIXES
+    if missing := [f"{ours}{part.upper()}" for part in S3_PARTS if not values[f"s3_{part}"]]:
+        raise MisconfiguredError(
+            f"{', '.join(missing)} must be set, or {others}… of the same end: of a bucket of S3, all five are needed or none"
+        )
+    values["s3_endpoint"] = values["s3_endpoint"].rstrip("/")
+    for part, (form, expected) in S3_PARTS.items():
+        if re.fullmatch(form, values[f"s3_{part}"], re.ASCII) is None:
+            raise MisconfiguredError(f"{ours}{part.upper()} must be {expected}")
+    return values
 
 
 def _parse_json(text: str, kind: type) -> Any:

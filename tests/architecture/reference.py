@@ -69,6 +69,8 @@ def write_settings() -> str:
         "Commands read `FERRYMAN_URL`, `FERRYMAN_KEY` and `FERRYMAN_DATA` ([commands](commands.md)); they and the Python\n"
         f"client read the workspace that they act in from `{ours}`, or from `{others}` where that is not set.\n"
     )
+    spaces = settings.S3_PREFIXES[1]
+    caller += f"A bucket of S3 may also be named by `{spaces}ENDPOINT`, `{spaces}REGION` and so on.\n"
     return f"# Settings\n\n{NOTE} Names that end in `_S` are seconds.\n\n{caller}\n{head}{''.join(rows)}"
 
 

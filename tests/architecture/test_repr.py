@@ -20,6 +20,7 @@ from ferryman.domain.calls.call import ToolCall
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.files.access import S3Access
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, PreparedRequest
 from ferryman.domain.http.url import URL
 from ferryman.egress.gate import ReadyRequest
@@ -45,6 +46,10 @@ TELLING = (
     "content",
     "system",
     "messages",
+    "access_key",
+    "secret_key",
+    "s3_access_key",
+    "s3_secret_key",
 )
 """Fields that hold a secret, what was sealed, or what a model or an upstream wrote."""
 
@@ -66,7 +71,7 @@ def dataclasses_of(package: str) -> Iterator[type]:
 
 
 @pytest.mark.parametrize(
-    "package", ["domain", "egress", "vault", "tools", "loop", "models", "gcp", "ports", "client", "settings"]
+    "package", ["domain", "egress", "vault", "tools", "loop", "models", "gcp", "ports", "client", "objects", "settings"]
 )
 def test_no_field_that_may_tell_is_shown(package: str) -> None:
     visible = {(item.__name__, f.name) for item in dataclasses_of(package) for f in dataclasses.fields(item) if f.repr}
@@ -107,6 +112,7 @@ def holders(key: str) -> dict[str, Any]:
         "a reply": Reply(content=({"type": "text", "text": key},), stop_reason="end_turn", usage=Usage()),
         "a scanner": SecretScanner([credential]),
         "settings": read({"ANTHROPIC_API_KEY": key}),
+        "access to a bucket": S3Access(endpoint="https://a.test", region="r", bucket="b", access_key=key, secret_key=key),
         "what httpx is given": httpx.Request("POST", PLACEHOLDER_URL, headers=headers, content=raw),
     }
 

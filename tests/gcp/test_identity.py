@@ -11,7 +11,7 @@ import pytest
 
 from emulator.clock import EmulatorClock
 from emulator.identity import IdentityTokens
-from ferryman.gcp.identity import TokenCallers
+from ferryman.gcp.identity import MetadataAccess, TokenCallers
 from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings
 
@@ -106,3 +106,32 @@ async def test_a_token_made_with_the_public_key_as_a_shared_secret_is_refused(ca
 async def test_a_caller_is_not_identified_while_the_certificates_cannot_be_had(tokens):
     with pytest.raises(UnavailableError):
         await identify(TokenCallers(Certificates(None), Settings()), tokens.mint(QUEUE, AUDIENCE))
+
+
+class MetadataServer:
+    """A wire whose other end is a metadata server that counts the access tokens it gave."""
+
+    def __init__(self, answer: dict) -> None:
+        self._answer = answer
+        self.count = 0
+
+    def client(self) -> httpx.AsyncClient:
+        def answer(request: httpx.Request) -> httpx.Response:
+            assert request.headers["metadata-flavor"] == "Google"
+            assert request.url.path == "/computeMetadata/v1/instance/service-accounts/default/token"
+            self.count += 1
+            return httpx.Response(200, json={"access_token": f"token {self.count}", **self._answer})
+
+        return httpx.AsyncClient(transport=httpx.MockTransport(answer))
+
+
+@pytest.mark.parametrize(("lives", "second"), [(3_600, "token 1"), (299, "token 2"), (0, "token 2")])
+async def test_an_access_token_is_kept_until_shortly_before_it_expires(lives, second):
+    access = MetadataAccess(MetadataServer({"expires_in": lives}), Settings())
+    assert [await access.token(), await access.token()] == ["token 1", second]
+
+
+@pytest.mark.parametrize("answer", [{}, {"expires_in": "soon"}, {"expires_in": None}])
+async def test_an_answer_without_an_access_token_is_unavailable(answer):
+    with pytest.raises(UnavailableError, match="access token"):
+        await MetadataAccess(MetadataServer(answer), Settings()).token()

@@ -50,6 +50,34 @@ class MetadataIdentity:
         return _decode_claims(token, verify=False)["exp"] - MARGIN_S, token
 
 
+class MetadataAccess:
+    """Access tokens of the service account this function runs as, kept until shortly before they expire."""
+
+    def __init__(self, wire: HttpClient, settings: Settings) -> None:
+        self._wire = wire
+        self._settings = settings
+        self._until, self._token = 0.0, ""
+        self._asking = asyncio.Lock()
+
+    async def token(self) -> str:
+        """Return an access token. Raise `UnavailableError` where the metadata server does not answer."""
+        async with self._asking:
+            if self._until <= time.time():
+                self._until, self._token = await self._ask()
+            return self._token
+
+    async def _ask(self) -> tuple[float, str]:
+        url = f"http://{self._settings.metadata_host}/computeMetadata/v1/instance/service-accounts/default/token"
+        try:
+            answer = await self._wire.client().get(url, headers={"Metadata-Flavor": "Google"})
+            answer.raise_for_status()
+            body = answer.json()
+            # its own server keeps a token until some minutes before it expires, and may answer one with less left
+            return time.time() + max(0, int(body["expires_in"]) - MARGIN_S), str(body["access_token"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            raise UnavailableError("the metadata server gave no access token") from error
+
+
 class TokenCallers:
     """`ports.CallerIdentifier`: issuer, audience, signature, expiry and e-mail, checked here besides IAM."""
 

@@ -16,6 +16,7 @@ from ferryman.domain.files.object import (
     ObjectMissingError,
     ObjectPage,
     ObjectSlice,
+    check_key,
     check_page,
     check_put,
     check_slice,
@@ -39,8 +40,8 @@ class MemoryObjects:
         content_type: str,
         metadata: Mapping[str, str] | None = None,
         expected: str | None = None,
-    ) -> Object:
-        check_put(key, content, metadata or {})
+    ) -> str:
+        check_put(key, content, content_type, metadata or {})
         self._check_version(key, expected)
         stored = Object(
             key=key,
@@ -51,9 +52,10 @@ class MemoryObjects:
             metadata=dict(metadata or {}),
         )
         self._objects[key] = stored, content
-        return stored
+        return stored.version
 
     async def get(self, key: str, *, start: int = 0, size: int = PUT_BYTES_MAX, version: str | None = None) -> ObjectSlice:
+        check_key(key)
         check_slice(start, size)
         if key not in self._objects:
             raise ObjectMissingError(key)
@@ -68,6 +70,7 @@ class MemoryObjects:
         )
 
     async def head(self, key: str) -> Object | None:
+        check_key(key)
         stored = self._objects.get(key)
         return None if stored is None else replace(stored[0], metadata=dict(stored[0].metadata))
 
@@ -81,6 +84,7 @@ class MemoryObjects:
         return ObjectPage(entries=entries, cursor=entries[-1].key if len(rest) > most else None)
 
     async def delete(self, key: str, *, version: str | None = None) -> None:
+        check_key(key)
         if key in self._objects:
             self._check_version(key, version)
             del self._objects[key]

@@ -14,12 +14,12 @@ class Objects(Protocol):
     Every method raises `UnavailableError` where the service does not answer; with `lost` where it may have done what it was
     asked: `put` what tells your own writes apart as metadata, and look with `head`.
 
-    `put` stores an object, in the place of the one under its key. With `expected` it raises `ObjectChangedError` unless that
-    version is the current one, and with `ABSENT` unless there is none. `get` returns up to `size` bytes from byte `start` on.
-    It raises `ObjectMissingError`, and `ObjectChangedError` where `version` is given and not the current one. `head` returns
-    None where there is no object. `list` returns up to `most` entries of keys that begin with `prefix`, after `cursor`; it
-    raises ValueError for a cursor that is none. `delete` removes the object, if there is one, and raises
-    `ObjectChangedError` where `version` is given and there is another.
+    `put` stores an object, in the place of the one under its key, and returns its version. With `expected` it raises
+    `ObjectChangedError` unless that version is the current one, and with `ABSENT` unless there is none. `get` returns up to
+    `size` bytes from byte `start` on. It raises `ObjectMissingError`, and `ObjectChangedError` where `version` is given and not
+    the current one. `head` returns None where there is no object. `list` returns up to `most` entries of keys that begin with
+    `prefix`, after `cursor`; it raises ValueError for a cursor that is none. `delete` removes the object, if there is one, and
+    raises `ObjectChangedError` where `version` is given and there is another.
 
     Sizes, cursors, bounds and metadata outside of what `domain.files.object` allows are a ValueError.
     """
@@ -32,7 +32,7 @@ class Objects(Protocol):
         content_type: str,
         metadata: Mapping[str, str] = ...,
         expected: str | None = None,
-    ) -> Object: ...
+    ) -> str: ...
     async def get(self, key: str, *, start: int = 0, size: int = PUT_BYTES_MAX, version: str | None = None) -> ObjectSlice: ...
     async def head(self, key: str) -> Object | None: ...
     async def list(self, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage: ...

@@ -19,11 +19,15 @@ PAGE_MAX = 1_000
 METADATA_BYTES_MAX = 2_048
 """Of all names and values together: the bound of S3."""
 
+CONTENT_TYPE_MAX = 255
+"""Characters."""
+
 ABSENT = ""
 """The version of a key under which there is no object: what `put` is told to expect where it must replace nothing."""
 
 _METADATA_NAME = re.compile("[a-z][a-z0-9-]{0,63}", re.ASCII)
-_METADATA_VALUE = re.compile("[!-~]([ -~]*[!-~])?", re.ASCII)
+_VISIBLE = re.compile("[!-~]([ -~]*[!-~])?", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class ObjectMissingError(LookupError):
@@ -79,19 +83,29 @@ class ObjectPage:
     cursor: str | None = None
 
 
-def check_put(key: str, content: bytes, metadata: Mapping[str, str]) -> None:
-    """Raise ValueError for what one of the services would change or refuse.
-
-    Names of metadata are lower-case ASCII letters, digits and hyphens; values are visible ASCII, with spaces inside alone.
-    """
+def check_key(key: str) -> None:
+    """Raise ValueError for a key that a service would refuse, or that a URL would change on its way there."""
     if not 1 <= len(key.encode()) <= KEY_BYTES_MAX:
         raise ValueError(f"a key has 1 to {KEY_BYTES_MAX:,} bytes in UTF-8")
+    if _CONTROL.search(key) or {".", ".."} & set(key.split("/")):
+        raise ValueError("a key has no control characters, and neither . nor .. between its slashes")
+
+
+def check_put(key: str, content: bytes, content_type: str, metadata: Mapping[str, str]) -> None:
+    """Raise ValueError for what one of the services would change or refuse.
+
+    A content type is visible ASCII with spaces inside. Names of metadata are lower-case ASCII letters, digits and hyphens;
+    values are as the content type.
+    """
+    check_key(key)
     if len(content) > PUT_BYTES_MAX:
         raise ValueError(f"an object is stored with at most {PUT_BYTES_MAX:,} bytes at once")
+    if len(content_type) > CONTENT_TYPE_MAX or _VISIBLE.fullmatch(content_type) is None:
+        raise ValueError(f"a content type has 1 to {CONTENT_TYPE_MAX} visible ASCII characters")
     for name, value in metadata.items():
         if _METADATA_NAME.fullmatch(name) is None:
             raise ValueError("a name of metadata must be 1 to 64 of a-z, 0-9 and -, the first of them a letter")
-        if _METADATA_VALUE.fullmatch(value) is None:
+        if _VISIBLE.fullmatch(value) is None:
             raise ValueError(f"the metadata {name} must be visible ASCII, without spaces around it")
     if sum(len(name) + len(value) for name, value in metadata.items()) > METADATA_BYTES_MAX:
         raise ValueError(f"metadata must be at most {METADATA_BYTES_MAX:,} bytes")

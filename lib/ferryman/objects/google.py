@@ -1,0 +1,207 @@
+"""Objects in Google Cloud Storage, by its JSON API (https://cloud.google.com/storage/docs/json_api)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import httpx
+
+from ferryman.domain.files.object import (
+    ABSENT,
+    PAGE_MAX,
+    PUT_BYTES_MAX,
+    Object,
+    ObjectChangedError,
+    ObjectEntry,
+    ObjectMissingError,
+    ObjectPage,
+    ObjectSlice,
+    check_key,
+    check_page,
+    check_put,
+    check_slice,
+)
+from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient
+from ferryman.ports.errors import UnavailableError
+
+GOOGLE_STORAGE = "https://storage.googleapis.com"
+ENTRY_FIELDS = "name,size,generation,updated"
+OBJECT_FIELDS = f"{ENTRY_FIELDS},contentType,metadata"
+_CONTENT_RANGE = re.compile(r"bytes \d+-\d+/(\d{1,19})", re.ASCII)
+_MISSING, _PRECONDITION = httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED
+
+
+class GoogleObjects:
+    """`ports.Objects`: a bucket of Google Cloud Storage, whose versions are generations. `token` returns an access token."""
+
+    def __init__(
+        self, client: BucketClient, bucket: str, *, token: Callable[[], Awaitable[str]], root: str = GOOGLE_STORAGE
+    ) -> None:
+        self._client = client
+        self._token = token
+        self._objects = f"/storage/v1/b/{quote(bucket, safe='')}/o"
+        self._root = root
+
+    async def put(
+        self,
+        key: str,
+        content: bytes,
+        *,
+        content_type: str,
+        metadata: Mapping[str, str] | None = None,
+        expected: str | None = None,
+    ) -> str:
+        check_put(key, content, content_type, metadata or {})
+        about = {
+            "name": key,
+            "contentType": content_type,
+            "metadata": dict(metadata or {}),
+            "md5Hash": base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest()).decode(),
+        }
+        boundary = secrets.token_hex(32)  # which nobody who wrote the content could know
+        head = f"--{boundary}\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{json.dumps(about)}\r\n"
+        body = b"".join((head.encode(), f"--{boundary}\r\n\r\n".encode(), content, f"\r\n--{boundary}--".encode()))
+        answer = await self._send(
+            "POST",
+            f"/upload{self._objects}",
+            {"uploadType": "multipart", "fields": "generation", **_build_condition(expected)},
+            expected=(httpx.codes.OK, _PRECONDITION),
+            headers={"Content-Type": f"multipart/related; boundary={boundary}"},
+            content=body,
+        )
+        if answer.status == _PRECONDITION:
+            raise ObjectChangedError(key)
+        return str(_parse(answer)["generation"])
+
+    async def get(self, key: str, *, start: int = 0, size: int = PUT_BYTES_MAX, version: str | None = None) -> ObjectSlice:
+        check_key(key)
+        check_slice(start, size)
+        answer = await self._send(
+            "GET",
+            self._locate(key),
+            {"alt": "media", **_build_condition(version)},
+            expected=(httpx.codes.PARTIAL_CONTENT, httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE, *CONFLICT_STATUSES),
+            headers={"Range": f"bytes={start}-{start + size - 1}"},
+            most=size,
+        )
+        if answer.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return await self._get_end(key, start, version)
+        _raise_conflict(answer, key)
+        total = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", ""))
+        if total is None or "x-goog-generation" not in answer.headers:
+            raise UnavailableError("the bucket gave a part of an object without saying of which")
+        return ObjectSlice(
+            content=answer.content,
+            start=start,
+            size_bytes=int(total[1]),
+            content_type=answer.headers.get("content-type", ""),
+            version=answer.headers["x-goog-generation"],
+        )
+
+    async def head(self, key: str) -> Object | None:
+        check_key(key)
+        return await self._head(key, None)
+
+    async def list(self, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage:
+        check_page(most)
+        query = {"prefix": prefix, "maxResults": str(most), "fields": f"items({ENTRY_FIELDS}),nextPageToken"}
+        if cursor is not None:
+            query["pageToken"] = cursor
+        answer = await self._send("GET", self._objects, query, expected=(httpx.codes.OK, httpx.codes.BAD_REQUEST))
+        if answer.status == httpx.codes.BAD_REQUEST:
+            raise ValueError("the cursor is none of this list")
+        page = _parse(answer)
+        try:
+            entries = tuple(ObjectEntry(**_read_entry(item)) for item in page.get("items", ()))
+        except (KeyError, ValueError, TypeError):
+            raise _UNREADABLE from None
+        return ObjectPage(entries=entries, cursor=page.get("nextPageToken"))
+
+    async def delete(self, key: str, *, version: str | None = None) -> None:
+        check_key(key)
+        answer = await self._send(
+            "DELETE",
+            self._locate(key),
+            _build_condition(version),
+            expected=(httpx.codes.NO_CONTENT, *CONFLICT_STATUSES),
+        )
+        if answer.status == _PRECONDITION and await self._head(key, None) is not None:
+            raise ObjectChangedError(key)
+
+    async def _head(self, key: str, version: str | None) -> Object | None:
+        answer = await self._send(
+            "GET",
+            self._locate(key),
+            {"fields": OBJECT_FIELDS, **_build_condition(version)},
+            expected=(httpx.codes.OK, *CONFLICT_STATUSES),
+        )
+        if answer.status == _MISSING:
+            return None
+        _raise_conflict(answer, key)
+        item = _parse(answer)
+        try:
+            metadata = {str(name): str(value) for name, value in item.get("metadata", {}).items()}
+            return Object(**_read_entry(item), content_type=str(item.get("contentType", "")), metadata=metadata)
+        except (KeyError, ValueError, TypeError, AttributeError):
+            raise _UNREADABLE from None
+
+    async def _get_end(self, key: str, start: int, version: str | None) -> ObjectSlice:
+        """Return the part of an object that ends before `start`: nothing."""
+        stored = await self._head(key, version)
+        if stored is None:
+            raise ObjectMissingError(key)
+        return ObjectSlice(
+            content=b"",
+            start=start,
+            size_bytes=stored.size_bytes,
+            content_type=stored.content_type,
+            version=stored.version,
+        )
+
+    def _locate(self, key: str) -> str:
+        return f"{self._objects}/{quote(key, safe='')}"
+
+    async def _send(self, method: str, path: str, query: Mapping[str, str], **more: Any) -> BucketAnswer:
+        headers = {"Authorization": f"Bearer {await self._token()}", "Accept-Encoding": "identity", **more.pop("headers", {})}
+        return await self._client.send(method, f"{self._root}{path}?{urlencode(query)}", headers=headers, **more)
+
+
+_UNREADABLE = UnavailableError("the bucket gave an answer that cannot be read")
+
+
+def _build_condition(version: str | None) -> dict[str, str]:
+    return {} if version is None else {"ifGenerationMatch": "0" if version == ABSENT else version}
+
+
+def _raise_conflict(answer: BucketAnswer, key: str) -> None:
+    if answer.status == _MISSING:
+        raise ObjectMissingError(key)
+    if answer.status == _PRECONDITION:
+        raise ObjectChangedError(key)
+
+
+def _read_entry(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "key": str(item["name"]),
+        "size_bytes": int(item["size"]),
+        "version": str(item["generation"]),
+        "updated_at": datetime.fromisoformat(item["updated"]),
+    }
+
+
+def _parse(answer: BucketAnswer) -> dict[str, Any]:
+    try:
+        parsed = json.loads(answer.content)
+    except ValueError:
+        raise _UNREADABLE from None
+    if not isinstance(parsed, dict):
+        raise _UNREADABLE
+    return parsed

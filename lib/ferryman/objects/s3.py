@@ -1,0 +1,198 @@
+"""Objects in a bucket of a service that speaks S3, addressed by path (https://docs.aws.amazon.com/AmazonS3/latest/API)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import unquote
+
+import httpx
+
+from ferryman.domain.files.access import S3Access
+from ferryman.domain.files.object import (
+    ABSENT,
+    PAGE_MAX,
+    PUT_BYTES_MAX,
+    Object,
+    ObjectChangedError,
+    ObjectMissingError,
+    ObjectPage,
+    ObjectSlice,
+    check_key,
+    check_page,
+    check_put,
+    check_slice,
+)
+from ferryman.objects.listing import read_page
+from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient
+from ferryman.objects.signing import encode_path, encode_query, sign_request
+from ferryman.ports.clock import Clock
+from ferryman.ports.errors import RejectedError, UnavailableError
+
+META = "x-amz-meta-"
+_CONTENT_RANGE = re.compile(r"bytes \d+-\d+/(\d{1,19})", re.ASCII)
+_MISSING, _PRECONDITION = httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED
+
+
+class S3Objects:
+    """`ports.Objects`: a bucket of a service that speaks S3, whose versions are entity tags: the digests of contents.
+
+    Where the service leaves If-Match of a deletion out of account, as some do, an object that is replaced between the look at
+    its version and its deletion goes with the new content.
+    """
+
+    def __init__(self, client: BucketClient, access: S3Access, clock: Clock) -> None:
+        self._client = client
+        self._access = access
+        self._clock = clock
+
+    async def put(
+        self,
+        key: str,
+        content: bytes,
+        *,
+        content_type: str,
+        metadata: Mapping[str, str] | None = None,
+        expected: str | None = None,
+    ) -> str:
+        check_put(key, content, content_type, metadata or {})
+        headers = {
+            "content-type": content_type,
+            "content-md5": base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest()).decode(),
+            **{META + name: value for name, value in (metadata or {}).items()},
+        }
+        if expected is not None:
+            headers |= {"if-none-match": "*"} if expected == ABSENT else _build_condition(expected)
+        statuses = (httpx.codes.OK, *CONFLICT_STATUSES)
+        answer = await self._send("PUT", key, headers=headers, content=content, expected=statuses)
+        if answer.status == _MISSING and expected in (None, ABSENT):
+            raise RejectedError("there is no bucket of that name")
+        if answer.status != httpx.codes.OK:
+            raise ObjectChangedError(key)
+        return _read_version(answer)
+
+    async def get(self, key: str, *, start: int = 0, size: int = PUT_BYTES_MAX, version: str | None = None) -> ObjectSlice:
+        check_key(key)
+        check_slice(start, size)
+        answer = await self._send(
+            "GET",
+            key,
+            headers={"range": f"bytes={start}-{start + size - 1}", **_build_condition(version)},
+            expected=(httpx.codes.PARTIAL_CONTENT, httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE, *CONFLICT_STATUSES),
+            most=size,
+        )
+        if answer.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return await self._get_end(key, start, version)
+        _raise_conflict(answer, key)
+        total = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", ""))
+        if total is None:
+            raise UnavailableError("the bucket gave a part of an object without saying of which")
+        return ObjectSlice(
+            content=answer.content,
+            start=start,
+            size_bytes=int(total[1]),
+            content_type=answer.headers.get("content-type", ""),
+            version=_read_version(answer),
+        )
+
+    async def head(self, key: str) -> Object | None:
+        check_key(key)
+        return await self._head(key, None)
+
+    async def list(self, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage:
+        check_page(most)
+        query = {"list-type": "2", "encoding-type": "url", "prefix": prefix, "max-keys": str(most)}
+        if cursor is not None:
+            query["continuation-token"] = cursor
+        answer = await self._send("GET", None, query=query, expected=(httpx.codes.OK, httpx.codes.BAD_REQUEST))
+        if answer.status == httpx.codes.BAD_REQUEST:
+            raise ValueError("the cursor is none of this list")
+        return read_page(answer.content)
+
+    async def delete(self, key: str, *, version: str | None = None) -> None:
+        check_key(key)
+        if version is not None:
+            stored = await self._head(key, None)
+            if stored is None:
+                return
+            if stored.version != version:
+                raise ObjectChangedError(key)
+        statuses = (httpx.codes.OK, httpx.codes.NO_CONTENT, *CONFLICT_STATUSES)
+        answer = await self._send("DELETE", key, headers=_build_condition(version), expected=statuses)
+        if answer.status == _PRECONDITION:
+            raise ObjectChangedError(key)
+
+    async def _head(self, key: str, version: str | None) -> Object | None:
+        expected = (httpx.codes.OK, *CONFLICT_STATUSES)
+        answer = await self._send("HEAD", key, headers=_build_condition(version), expected=expected)
+        if answer.status == _MISSING:
+            return None
+        _raise_conflict(answer, key)
+        headers = answer.headers
+        try:
+            return Object(
+                key=key,
+                size_bytes=int(headers["content-length"]),
+                version=_read_version(answer),
+                updated_at=_read_date(headers["last-modified"]),
+                content_type=headers.get("content-type", ""),
+                metadata={name.removeprefix(META): value for name, value in headers.items() if name.startswith(META)},
+            )
+        except (KeyError, ValueError):
+            raise UnavailableError("the bucket gave an answer that cannot be read") from None
+
+    async def _get_end(self, key: str, start: int, version: str | None) -> ObjectSlice:
+        """Return the part of an object that ends before `start`: nothing."""
+        stored = await self._head(key, version)
+        if stored is None:
+            raise ObjectMissingError(key)
+        return ObjectSlice(
+            content=b"",
+            start=start,
+            size_bytes=stored.size_bytes,
+            content_type=stored.content_type,
+            version=stored.version,
+        )
+
+    async def _send(
+        self,
+        method: str,
+        key: str | None,
+        *,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        **more: Any,
+    ) -> BucketAnswer:
+        path = encode_path(self._access.bucket, *(() if key is None else (key,)))
+        signed = sign_request(self._access, method, path, query or {}, headers or {}, content, at=self._clock.now())
+        url = self._access.endpoint + path + (f"?{encode_query(query)}" if query else "")
+        sent = {**signed, "accept-encoding": "identity"}
+        return await self._client.send(method, url, headers=sent, content=content, **more)
+
+
+def _build_condition(version: str | None) -> dict[str, str]:
+    return {} if version is None else {"if-match": f'"{version}"'}
+
+
+def _raise_conflict(answer: BucketAnswer, key: str) -> None:
+    if answer.status == _MISSING:
+        raise ObjectMissingError(key)
+    if answer.status == _PRECONDITION:
+        raise ObjectChangedError(key)
+
+
+def _read_version(answer: BucketAnswer) -> str:
+    version = answer.headers.get("etag", "").removeprefix("W/").strip('"')
+    if not version:
+        raise UnavailableError("the bucket gave an object without an entity tag")
+    return str(version)
+
+
+def _read_date(text: str) -> datetime:
+    return parsedate_to_datetime(unquote(text))
