@@ -22,6 +22,7 @@ from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.invitations import MemoryInvitations
 from ferryman.inmemory.job_work import MemoryJobWork
 from ferryman.inmemory.jobs import MemoryJobs
@@ -43,6 +44,7 @@ from ferryman.ports.connections import Connections
 from ferryman.ports.contexts import Contexts
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
+from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs, JobWork
 from ferryman.ports.keyed import KeyedRequests
@@ -91,6 +93,7 @@ class Stores:
     connections: Connections
     clusters: Clusters
     executions: Executions
+    file_quotas: FileQuotas
     keyed: KeyedRequests
     tickets: Tickets
     user_documents: UserDocuments
@@ -154,6 +157,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         connections=MemoryConnections(memory),
         clusters=MemoryClusters(memory),
         executions=MemoryExecutions(memory),
+        file_quotas=MemoryFileQuotas(memory),
         keyed=MemoryKeyedRequests(memory),
         tickets=MemoryTickets(memory),
         user_documents=MemoryUserDocuments(memory),
@@ -194,6 +198,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.contexts import FirestoreContexts
     from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.file_quotas import FirestoreFileQuotas
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.invitations import FirestoreInvitations
     from ferryman.gcp.job_work import FirestoreJobWork
@@ -279,6 +284,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             connections=FirestoreConnections(clients),
             clusters=FirestoreClusters(clients),
             executions=FirestoreExecutions(clients),
+            file_quotas=FirestoreFileQuotas(clients),
             keyed=FirestoreKeyedRequests(clients),
             tickets=FirestoreTickets(clients),
             user_documents=FirestoreUserDocuments(clients),

@@ -76,6 +76,9 @@ class Places:
     def locate_conversation_balance(self, balance: str) -> AsyncDocumentReference:
         return self.client.document("conversation_balances", balance)
 
+    def locate_file_quota(self, workspace: str) -> AsyncDocumentReference:
+        return self.client.document("file_quotas", workspace)
+
     def locate_alert(self, alert: str) -> AsyncDocumentReference:
         return self.client.document("alerts", alert)
 

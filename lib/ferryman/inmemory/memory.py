@@ -21,6 +21,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.executions.retention import freeze_retention
+from ferryman.domain.files.quota import FileQuota
 from ferryman.domain.jobs.job import Job
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.owner import Owner
@@ -72,6 +73,8 @@ class Memory:
     conversation_balances: dict[str, ConversationBalance] = field(default_factory=dict)
     entries: dict[str, LedgerEntry] = field(default_factory=dict)
     imported_entries: dict[str, tuple[LedgerEntry, ...]] = field(default_factory=dict)
+    file_quotas: dict[str, FileQuota] = field(default_factory=dict)
+    """By workspace."""
     alerts: dict[str, Alert] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)
     released: dict[str | None, datetime] = field(default_factory=dict)

@@ -1,0 +1,51 @@
+"""Quotas of files in Firestore: a document for each workspace, changed in a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_bytes
+from ferryman.gcp import documents
+from ferryman.gcp.store import FirestoreStore, Transaction, in_transaction, read_together
+from ferryman.gcp.workspace_documents import check_workspace
+
+
+class FirestoreFileQuotas(FirestoreStore):
+    """`ports.FileQuotas`."""
+
+    async def get(self, workspace: str) -> FileQuota:
+        snapshot = await self._places.locate_file_quota(workspace).get()
+        return documents.read_or_none(FileQuota, snapshot) or FileQuota(id=workspace)
+
+    async def reserve(
+        self, workspace: str, write: str, *, owner: str, size_bytes: int, limit_bytes: int, now: datetime
+    ) -> FileQuota:
+        def change(quota: FileQuota) -> FileQuota:
+            return reserve_bytes(quota, write, size_bytes=size_bytes, limit_bytes=limit_bytes, now=now)
+
+        return await self._change(workspace, change, owner)
+
+    async def settle(self, workspace: str, write: str, *, old_bytes: int, new_bytes: int) -> FileQuota:
+        return await self._change(
+            workspace, lambda quota: settle_bytes(quota, write, old_bytes=old_bytes, new_bytes=new_bytes), None
+        )
+
+    async def release(self, workspace: str, write: str) -> FileQuota:
+        return await self._change(workspace, lambda quota: release_bytes(quota, write), None)
+
+    @in_transaction
+    async def _change(
+        self, transaction: Transaction, workspace: str, change: Callable[[FileQuota], FileQuota], owner: str | None
+    ) -> FileQuota:
+        """Apply `change`, and store the result unless it is the same. `owner` has the workspace asked for, in the same read."""
+        quota_at, workspace_at = self._places.locate_file_quota(workspace), self._places.locate_workspace(workspace)
+        references = [quota_at] if owner is None else [quota_at, workspace_at]
+        snapshots = await read_together(self._client, references, transaction)
+        if owner is not None:
+            check_workspace(snapshots[workspace_at.path], owner=owner)
+        before = documents.read_or_none(FileQuota, snapshots[quota_at.path]) or FileQuota(id=workspace)
+        after = change(before)
+        if after is not before:
+            transaction.set(quota_at, documents.write(after))
+        return after

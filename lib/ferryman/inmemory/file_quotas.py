@@ -1,0 +1,33 @@
+"""Quotas of files, in memory."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_bytes
+from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.workspaces import check_workspace
+
+
+class MemoryFileQuotas(MemoryStore):
+    """`ports.FileQuotas`."""
+
+    async def get(self, workspace: str) -> FileQuota:
+        return self._memory.file_quotas.get(workspace) or FileQuota(id=workspace)
+
+    async def reserve(
+        self, workspace: str, write: str, *, owner: str, size_bytes: int, limit_bytes: int, now: datetime
+    ) -> FileQuota:
+        check_workspace(self._memory, workspace, owner=owner)
+        quota = await self.get(workspace)
+        return self._store(reserve_bytes(quota, write, size_bytes=size_bytes, limit_bytes=limit_bytes, now=now))
+
+    async def settle(self, workspace: str, write: str, *, old_bytes: int, new_bytes: int) -> FileQuota:
+        return self._store(settle_bytes(await self.get(workspace), write, old_bytes=old_bytes, new_bytes=new_bytes))
+
+    async def release(self, workspace: str, write: str) -> FileQuota:
+        return self._store(release_bytes(await self.get(workspace), write))
+
+    def _store(self, quota: FileQuota) -> FileQuota:
+        self._memory.file_quotas[quota.id] = quota
+        return quota
