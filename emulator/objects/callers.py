@@ -71,7 +71,8 @@ class CallerCheck:
                 message = "The access key you provided is not the one of this port."
                 raise StorageError(403, "forbidden", "InvalidAccessKeyId", message)
             text = signatures.build_string_to_sign(request, signature)
-            if not hmac.compare_digest(signatures.sign(self._caller.secret, signature, text), signature.signature):
+            expected = signatures.sign(self._caller.secret, signature, text)
+            if not hmac.compare_digest(expected.encode(), signature.signature.encode()):
                 raise signatures.mismatch()
             return self._caller, signature
         signer = self._accounts.get(signature.signer)

@@ -67,7 +67,7 @@ class StorageRequest:
                 digest.update(data)
             if data:
                 yield data
-        if self.payload is not None and not hmac.compare_digest(self.payload, digest.hexdigest()):
+        if self.payload is not None and not hmac.compare_digest(self.payload.encode(), digest.hexdigest().encode()):
             message = "The provided 'x-amz-content-sha256' header does not match what was computed."
             raise StorageError(400, "invalid", "XAmzContentSHA256Mismatch", message)
 

@@ -101,13 +101,13 @@ def check_time(signature: RequestSignature, now: datetime) -> None:
         date = datetime.strptime(signature.date, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
         raise malformed("the date must be as in 20261123T120000Z") from None
-    if signature.expires is not None and now > date + signature.expires:
-        if signature.algorithm == GOOGLE:
-            raise StorageError(400, "invalid", "ExpiredToken", "The signed URL has expired.")
-        raise StorageError(403, "forbidden", "AccessDenied", "Request has expired")
     if date - now > SKEW or (signature.expires is None and now - date > SKEW):
         message = "The difference between the request time and the server's time is too large."
         raise StorageError(403, "forbidden", "RequestTimeTooSkewed", message)
+    if signature.expires is not None and now - date > signature.expires:
+        if signature.algorithm == GOOGLE:
+            raise StorageError(400, "invalid", "ExpiredToken", "The signed URL has expired.")
+        raise StorageError(403, "forbidden", "AccessDenied", "Request has expired")
 
 
 def build_string_to_sign(request: Request, signature: RequestSignature) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any
 from emulator.clock import EmulatorClock
 from emulator.objects import contents
 from emulator.objects.contents import ContentStore
+from emulator.objects.errors import missing_bucket
 from emulator.objects.values import Digests, ObjectAbout, Segment, StorageBucket, StoredObject
 from emulator.storage import micros, transaction
 
@@ -89,8 +90,10 @@ class ObjectStore:
         return row and _object(bucket, name, json.loads(row[0]))
 
     def put(self, new: NewObject, *, upload: str | None = None) -> StoredObject:
-        """Store an object in the place of the one of its name, and end its upload, in one transaction."""
+        """Store an object in the place of the one of its name, and end its upload, in one transaction; raise StorageError."""
         with transaction(self.db):
+            if self.bucket(new.bucket) is None:
+                raise missing_bucket()  # it was deleted while the content came in
             self._kill(new.bucket, new.name)
             moment = self.now()
             stored = StoredObject(

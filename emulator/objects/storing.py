@@ -46,8 +46,8 @@ def store_content(
         if digests.get("crc32c") not in (None, actual.crc32c_base64):
             raise wrong_digest("CRC32C")
         check(store.find(bucket, name))
+        new = NewObject(bucket=bucket, name=name, about=about, segments=(segment,), digests=actual, etag=str(actual.md5))
+        return store.put(new, upload=upload)
     except BaseException:
         writer.drop()
         raise
-    new = NewObject(bucket=bucket, name=name, about=about, segments=(segment,), digests=actual, etag=str(actual.md5))
-    return store.put(new, upload=upload)

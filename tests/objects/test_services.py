@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from ferryman.domain.files.access import S3Access
-from ferryman.domain.files.object import ObjectChangedError
+from ferryman.domain.files.object import ABSENT, ObjectChangedError
 from ferryman.inmemory.clock import ManualClock
 from ferryman.objects.google import GoogleObjects
 from ferryman.objects.s3 import S3Objects
@@ -134,9 +134,31 @@ async def test_a_bucket_that_is_not_there_is_no_missing_object(kind: str) -> Non
             await USES[use](build(kind, always(404)))
 
 
+HEAD = {"etag": '"1"', "content-length": "0", "last-modified": "Mon, 23 Nov 2026 12:00:00 GMT"}
+
+
 async def test_s3_says_that_nothing_is_there_to_be_replaced_by_404() -> None:
+    def vanish(request: httpx.Request) -> httpx.Response:
+        return respond(200, headers=HEAD) if request.method == "HEAD" else respond(404)
+
     with pytest.raises(ObjectChangedError):
-        await build("s3", always(404)).put("a", b"", content_type="text/plain", expected="1")
+        await build("s3", vanish).put("a", b"", content_type="text/plain", expected="1")
+
+
+@pytest.mark.parametrize("expected", [ABSENT, "2"])
+async def test_what_a_service_of_s3_leaves_out_of_account_is_looked_at_before(expected: str) -> None:
+    methods = []
+
+    def accept_all(request: httpx.Request) -> httpx.Response:
+        methods.append(request.method)
+        return respond(200, headers=HEAD)
+
+    objects = build("s3", accept_all)
+    with pytest.raises(ObjectChangedError):
+        await objects.put("a", b"new", content_type="text/plain", expected=expected)
+    with pytest.raises(ObjectChangedError):
+        await objects.delete("a", version=expected)
+    assert methods == ["HEAD", "HEAD"]
 
 
 @KINDS

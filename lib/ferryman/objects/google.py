@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 import secrets
@@ -29,7 +27,7 @@ from ferryman.domain.files.object import (
     check_put,
     check_slice,
 )
-from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient
+from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient, compute_digests
 from ferryman.ports.errors import UnavailableError
 
 GOOGLE_STORAGE = "https://storage.googleapis.com"
@@ -64,18 +62,19 @@ class GoogleObjects:
             "name": key,
             "contentType": content_type,
             "metadata": dict(metadata or {}),
-            "md5Hash": base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest()).decode(),
+            "md5Hash": (await compute_digests(content)).md5,
         }
         boundary = secrets.token_hex(32)  # which nobody who wrote the content could know
-        head = f"--{boundary}\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{json.dumps(about)}\r\n"
-        body = b"".join((head.encode(), f"--{boundary}\r\n\r\n".encode(), content, f"\r\n--{boundary}--".encode()))
+        head = (
+            f"--{boundary}\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{json.dumps(about)}\r\n--{boundary}\r\n\r\n"
+        )
         answer = await self._send(
             "POST",
             f"/upload{self._objects}",
             {"uploadType": "multipart", "fields": "generation", **_build_condition(expected)},
             expected=(httpx.codes.OK, _PRECONDITION),
             headers={"Content-Type": f"multipart/related; boundary={boundary}"},
-            content=body,
+            content=(head.encode(), content, f"\r\n--{boundary}--".encode()),
         )
         if answer.status == _PRECONDITION:
             raise ObjectChangedError(key)

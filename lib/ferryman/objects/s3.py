@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -29,8 +27,8 @@ from ferryman.domain.files.object import (
     check_slice,
 )
 from ferryman.objects.listing import read_page
-from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient
-from ferryman.objects.signing import encode_path, encode_query, sign_request
+from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient, compute_digests
+from ferryman.objects.signing import EMPTY_SHA256, encode_path, encode_query, sign_request
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
 
@@ -42,8 +40,8 @@ _MISSING, _PRECONDITION = httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED
 class S3Objects:
     """`ports.Objects`: a bucket of a service that speaks S3, whose versions are entity tags: the digests of contents.
 
-    Where the service leaves If-Match of a deletion out of account, as some do, an object that is replaced between the look at
-    its version and its deletion goes with the new content.
+    Some services leave If-Match or If-None-Match of a write or a deletion out of account. So the version is looked at before,
+    too: there, what somebody else writes between the look and the write is lost; elsewhere nothing is.
     """
 
     def __init__(self, client: BucketClient, access: S3Access, clock: Clock) -> None:
@@ -61,15 +59,18 @@ class S3Objects:
         expected: str | None = None,
     ) -> str:
         check_put(key, content, content_type, metadata or {})
+        if expected is not None:
+            await self._check_version(key, expected)
+        digests = await compute_digests(content)
         headers = {
             "content-type": content_type,
-            "content-md5": base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest()).decode(),
+            "content-md5": digests.md5,
             **{META + name: value for name, value in (metadata or {}).items()},
         }
         if expected is not None:
             headers |= {"if-none-match": "*"} if expected == ABSENT else _build_condition(expected)
         statuses = (httpx.codes.OK, *CONFLICT_STATUSES)
-        answer = await self._send("PUT", key, headers=headers, content=content, expected=statuses)
+        answer = await self._send("PUT", key, headers=headers, content=(content,), digest=digests.sha256, expected=statuses)
         if answer.status == _MISSING and expected in (None, ABSENT):
             raise RejectedError("there is no bucket of that name")
         if answer.status != httpx.codes.OK:
@@ -116,12 +117,8 @@ class S3Objects:
 
     async def delete(self, key: str, *, version: str | None = None) -> None:
         check_key(key)
-        if version is not None:
-            stored = await self._head(key, None)
-            if stored is None:
-                return
-            if stored.version != version:
-                raise ObjectChangedError(key)
+        if version is not None and not await self._check_version(key, version, or_absent=True):
+            return
         statuses = (httpx.codes.OK, httpx.codes.NO_CONTENT, *CONFLICT_STATUSES)
         answer = await self._send("DELETE", key, headers=_build_condition(version), expected=statuses)
         if answer.status == _PRECONDITION:
@@ -146,6 +143,14 @@ class S3Objects:
         except (KeyError, ValueError):
             raise UnavailableError("the bucket gave an answer that cannot be read") from None
 
+    async def _check_version(self, key: str, expected: str, *, or_absent: bool = False) -> bool:
+        """Return whether the object is there; raise `ObjectChangedError` unless it is of this version."""
+        stored = await self._head(key, None)
+        current = ABSENT if stored is None else stored.version
+        if current != expected and not (or_absent and stored is None):
+            raise ObjectChangedError(key)
+        return stored is not None
+
     async def _get_end(self, key: str, start: int, version: str | None) -> ObjectSlice:
         """Return the part of an object that ends before `start`: nothing."""
         stored = await self._head(key, version)
@@ -166,11 +171,12 @@ class S3Objects:
         *,
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
-        content: bytes = b"",
+        content: Sequence[bytes] = (),
+        digest: str = EMPTY_SHA256,
         **more: Any,
     ) -> BucketAnswer:
         path = encode_path(self._access.bucket, *(() if key is None else (key,)))
-        signed = sign_request(self._access, method, path, query or {}, headers or {}, content, at=self._clock.now())
+        signed = sign_request(self._access, method, path, query or {}, headers or {}, digest, at=self._clock.now())
         url = self._access.endpoint + path + (f"?{encode_query(query)}" if query else "")
         sent = {**signed, "accept-encoding": "identity"}
         return await self._client.send(method, url, headers=sent, content=content, **more)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+import asyncio
+import base64
+import hashlib
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -15,6 +18,9 @@ ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
 ERROR_BYTES_MAX = 64 * 1024
 """Of an answer that tells an error."""
+
+LONG_BYTES = 256 * 1024
+"""What is digested in a millisecond or less stays on the event loop."""
 
 CONFLICT_STATUSES = frozenset((httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED))
 """What services answer to a write whose precondition is not met."""
@@ -33,6 +39,24 @@ class BucketAnswer:
     content: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentDigests:
+    """What is sent beside a content, so that the service refuses another: `md5` in base64, `sha256` in hexadecimal."""
+
+    md5: str
+    sha256: str
+
+
+async def compute_digests(content: bytes) -> ContentDigests:
+    """Return the digests of a content; of a long one in a thread, while the event loop goes on."""
+    return await asyncio.to_thread(_digest, content) if len(content) > LONG_BYTES else _digest(content)
+
+
+def _digest(content: bytes) -> ContentDigests:
+    md5 = hashlib.md5(content, usedforsecurity=False).digest()
+    return ContentDigests(md5=base64.b64encode(md5).decode(), sha256=hashlib.sha256(content).hexdigest())
+
+
 class BucketClient:
     """Sends requests to the service of a bucket. `client` returns the client of the process."""
 
@@ -45,7 +69,7 @@ class BucketClient:
         url: str,
         *,
         headers: Mapping[str, str],
-        content: bytes = b"",
+        content: Sequence[bytes] = (),
         expected: Collection[int],
         most: int = ANSWER_BYTES_MAX,
     ) -> BucketAnswer:
@@ -56,20 +80,28 @@ class BucketClient:
         """
         writes = method not in ("GET", "HEAD")
         async with _translate(writes=writes):
-            request = self._client().build_request(method, url, headers=headers, content=content or None)
+            size = {"content-length": str(sum(map(len, content)))} if content else {}
+            body = _iterate(content) if content else None
+            request = self._client().build_request(method, url, headers={**headers, **size}, content=body)
             answer = await self._client().send(request, stream=True)
             try:
-                body = await _read(answer, most if answer.is_success else ERROR_BYTES_MAX)
+                read = await _read(answer, most if answer.is_success else ERROR_BYTES_MAX)
             finally:
                 await answer.aclose()
         if answer.status_code in expected:
-            return BucketAnswer(status=answer.status_code, headers=answer.headers, content=body)
+            return BucketAnswer(status=answer.status_code, headers=answer.headers, content=read)
         if answer.status_code in _NOT_NOW or answer.is_server_error:
             after = answer.headers.get("retry-after", "")
             seconds = min(float(after), _SECONDS_MAX) if after.isdecimal() and after.isascii() else None
             lost = writes and answer.is_server_error
             raise UnavailableError(f"the bucket answered {answer.status_code}", after_s=seconds, lost=lost)
         raise RejectedError(f"the bucket refused a request ({answer.status_code}): its name, its region or the right to it")
+
+
+async def _iterate(parts: Sequence[bytes]) -> AsyncIterator[bytes]:
+    """Yield a body part by part: joined, it would be in memory twice."""
+    for part in parts:
+        yield part
 
 
 async def _read(answer: httpx.Response, most: int) -> bytes:

@@ -14,6 +14,8 @@ from urllib.parse import quote
 from ferryman.domain.files.access import S3Access
 
 ALGORITHM = "AWS4-HMAC-SHA256"
+EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+"""Of a request without a body."""
 
 
 def sign_request(
@@ -22,7 +24,7 @@ def sign_request(
     path: str,
     query: Mapping[str, str],
     headers: Mapping[str, str],
-    content: bytes,
+    digest: str,
     *,
     at: datetime,
 ) -> dict[str, str]:
@@ -32,7 +34,6 @@ def sign_request(
     all headers, the host, the time `at` (UTC), and the content's SHA-256.
     """
     moment = at.strftime("%Y%m%dT%H%M%SZ")
-    digest = hashlib.sha256(content).hexdigest()
     host = access.endpoint.partition("://")[2]
     signed = {**headers, "host": host, "x-amz-content-sha256": digest, "x-amz-date": moment}
     names = ";".join(sorted(signed))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
+import sys
 import tracemalloc
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 
 from emulator.clock import EmulatorClock
@@ -18,7 +22,7 @@ from emulator.objects.storing import store_content
 from emulator.objects.values import ObjectAbout, Segment, StoredObject
 from emulator.storage import open_store
 
-from .conftest import BUCKET, run_store
+from .conftest import BUCKET, CALLERS, run_store
 
 MIB = 1024 * 1024
 
@@ -37,6 +41,63 @@ def test_objects_and_generations_survive_a_restart(tmp_path: Path) -> None:
             "text/plain; charset=utf-8",
         )
         assert again.download_as_bytes() == b"1" * MIB
+
+
+SERVER = """
+import asyncio, sys
+from pathlib import Path
+from emulator.clock import EmulatorClock
+from emulator.objects import ObjectStoreEmulator
+from emulator.web import Web, port_of
+from tests.emulator.objects.conftest import CALLERS
+
+async def serve():
+    service, web = ObjectStoreEmulator(path=Path(sys.argv[1]), clock=EmulatorClock()), Web()
+    port = port_of(web.add(service.app(CALLERS["operator"], {})))
+    await service.start()
+    await web.start()
+    print(port, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(serve())
+"""
+ACKNOWLEDGED = 40
+
+
+async def test_kill_9_under_load_loses_no_acknowledged_object(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", SERVER, str(tmp_path), stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
+    )
+    assert process.stdout is not None
+    url = f"http://127.0.0.1:{int(await process.stdout.readline())}"
+    headers = {"Authorization": f"Bearer {CALLERS['operator'].token.value}"}
+    acknowledged: list[str] = []
+    async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=60) as client:
+        (await client.post("/storage/v1/b?project=p", json={"name": BUCKET})).raise_for_status()
+
+        async def write(worker: int) -> None:
+            for number in range(10_000):
+                name = f"{worker}-{number}"
+                path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={name}"
+                (await client.post(path, content=name.encode() * CHUNK)).raise_for_status()
+                acknowledged.append(name)
+                if len(acknowledged) == ACKNOWLEDGED:
+                    process.send_signal(signal.SIGKILL)
+
+        ended = await asyncio.gather(*(write(worker) for worker in range(8)), return_exceptions=True)
+        assert all(isinstance(end, httpx.TransportError) for end in ended), ended
+    assert await process.wait() == -signal.SIGKILL
+
+    store = ObjectStore(open_store(tmp_path, "objects", SCHEMA), EmulatorClock())
+    store.tidy()
+    await store.contents.collect()
+    for name in acknowledged:
+        stored = store.find(BUCKET, name)
+        assert stored is not None
+        content = b"".join([data async for data in store.contents.read(stored.segments, 0, stored.size)])
+        assert content == name.encode() * CHUNK
+    store.close()
+    assert len(acknowledged) >= ACKNOWLEDGED
 
 
 def test_a_generation_is_more_than_the_last_even_where_the_clock_went_back(tmp_path: Path) -> None:
@@ -116,6 +177,7 @@ async def test_what_is_refused_leaves_no_bytes(objects: ObjectStore) -> None:
 @pytest.fixture
 async def objects(tmp_path: Path) -> AsyncIterator[ObjectStore]:
     store = ObjectStore(open_store(tmp_path, "objects", SCHEMA), EmulatorClock())
+    store.add_bucket("b", "p", "here")
     yield store
     store.close()
 

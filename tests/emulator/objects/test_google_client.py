@@ -204,3 +204,12 @@ def test_a_session_ends_after_a_week(store: RunningStore) -> None:
     store.clock.advance(timedelta(days=8))
     bucket.blob("b").create_resumable_upload_session()
     assert bucket.client._http.put(session, data=b"1", timeout=30).status_code == 404
+
+
+def test_an_upload_into_a_bucket_that_was_deleted_meanwhile_is_refused(store: RunningStore) -> None:
+    bucket = store.google().bucket(BUCKET)
+    session = bucket.blob("a").create_resumable_upload_session()
+    bucket.delete()
+    assert bucket.client._http.put(session, data=b"1", timeout=30).status_code == 404
+    store.google().create_bucket(BUCKET)
+    assert list(bucket.list_blobs()) == []

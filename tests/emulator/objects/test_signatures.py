@@ -199,3 +199,30 @@ def test_a_request_is_signed_with_its_headers_and_its_body(store: RunningStore) 
         sent.headers["x-amz-date"] = "20200101T000000Z"
         assert client.send(sent).status_code in (400, 403)
     assert store.google().bucket(BUCKET).blob("b").download_as_bytes() == b"1"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "X-Goog-Algorithm=GOOG4-RSA-SHA256",
+        "X-Goog-Algorithm=AWS4-HMAC-SHA256",
+        "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=files/20261123/r/s3/aws4_request",
+        "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=9&X-Amz-Date=99991231T235959Z&X-Amz-SignedHeaders=host"
+        "&X-Amz-Credential=files/99991231/r/s3/aws4_request&X-Amz-Signature=%C3%BC",
+        "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=604800&X-Amz-Date=00010101T000000Z&X-Amz-SignedHeaders=host"
+        "&X-Amz-Credential=files/00010101/r/s3/aws4_request&X-Amz-Signature=%C3%BC",
+        "X-Goog-Algorithm=GOOG4-RSA-SHA256&X-Goog-Expires=604801",
+        "X-Goog-Algorithm=GOOG4-RSA-SHA256&X-Goog-Expires=%D9%A9",
+    ],
+)
+def test_a_broken_signature_is_refused(store: RunningStore, query: str) -> None:
+    for name in ("files", "operator"):
+        assert get(f"{store.urls[name]}/{BUCKET}/{NAME[0]}?{query}").status_code in (400, 403)
+
+
+def test_a_signature_that_is_no_ascii_is_refused(store: RunningStore) -> None:
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    credential = f"files/{moment[:8]}/r/s3/aws4_request"
+    query = f"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=9&X-Amz-Date={moment}&X-Amz-SignedHeaders=host"
+    answer = get(f"{store.urls['files']}/{BUCKET}/a?{query}&X-Amz-Credential={credential}&X-Amz-Signature=%C3%BC")
+    assert (answer.status_code, "SignatureDoesNotMatch" in answer.text) == (403, True)
