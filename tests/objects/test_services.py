@@ -172,3 +172,35 @@ async def test_no_request_follows_a_redirect_or_leaves_its_host(kind: str) -> No
     with pytest.raises(RejectedError):
         await build(kind, redirect).get("a")
     assert hosts == ["s3.test" if kind == "s3" else "storage.googleapis.com"]
+
+
+ABOUT = {"x-goog-generation": "1", "etag": '"1"', "content-type": "text/plain"}
+
+
+@KINDS
+async def test_a_whole_in_the_place_of_a_part_is_cut(kind: str) -> None:
+    read = await build(kind, always(200, b"0123", ABOUT)).get("a", start=1, size=10)
+    assert (read.content, read.start, read.size_bytes, read.version) == (b"123", 1, 4, "1")
+
+
+@KINDS
+@pytest.mark.parametrize("header", ["", "bytes 1-4/10", "bytes 0-4/*", "bytes */10", "items 0-4/10"])
+async def test_a_part_that_is_another_is_none(kind: str, header: str) -> None:
+    with pytest.raises(UnavailableError):
+        await build(kind, always(206, b"01234", {**ABOUT, "content-range": header})).get("a", size=5)
+
+
+@KINDS
+async def test_a_write_whose_answer_says_no_version_may_have_been_done(kind: str) -> None:
+    for body in (b"{}", b"", b'{"generation": 1}'):
+        with pytest.raises(UnavailableError) as error:
+            await USES["put"](build(kind, always(200, body)))
+        assert error.value.lost
+
+
+@KINDS
+async def test_a_list_that_is_refused_has_a_cursor_that_is_none_or_another_fault(kind: str) -> None:
+    with pytest.raises(ValueError, match="cursor"):
+        await build(kind, always(400)).list("", cursor="x")
+    with pytest.raises(RejectedError):
+        await build(kind, always(400)).list("")

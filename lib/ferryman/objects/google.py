@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -19,7 +18,6 @@ from ferryman.domain.files.object import (
     Object,
     ObjectChangedError,
     ObjectEntry,
-    ObjectMissingError,
     ObjectPage,
     ObjectSlice,
     check_key,
@@ -28,12 +26,12 @@ from ferryman.domain.files.object import (
     check_slice,
 )
 from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient, compute_digests
+from ferryman.objects.slices import SLICE_STATUSES, build_end, build_range, raise_conflict, read_slice
 from ferryman.ports.errors import UnavailableError
 
 GOOGLE_STORAGE = "https://storage.googleapis.com"
 ENTRY_FIELDS = "name,size,generation,updated"
 OBJECT_FIELDS = f"{ENTRY_FIELDS},contentType,metadata"
-_CONTENT_RANGE = re.compile(r"bytes \d+-\d+/(\d{1,19})", re.ASCII)
 _MISSING, _PRECONDITION = httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED
 
 
@@ -78,7 +76,10 @@ class GoogleObjects:
         )
         if answer.status == _PRECONDITION:
             raise ObjectChangedError(key)
-        return str(_parse(answer)["generation"])
+        generation = _parse(answer, lost=True).get("generation")
+        if not isinstance(generation, str):
+            raise _unreadable(lost=True)
+        return generation
 
     async def get(self, key: str, *, start: int = 0, size: int = PUT_BYTES_MAX, version: str | None = None) -> ObjectSlice:
         check_key(key)
@@ -87,23 +88,16 @@ class GoogleObjects:
             "GET",
             self._locate(key),
             {"alt": "media", **_build_condition(version)},
-            expected=(httpx.codes.PARTIAL_CONTENT, httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE, *CONFLICT_STATUSES),
-            headers={"Range": f"bytes={start}-{start + size - 1}"},
+            expected=SLICE_STATUSES,
+            headers={"Range": build_range(start, size)},
             most=size,
         )
         if answer.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return await self._get_end(key, start, version)
-        _raise_conflict(answer, key)
-        total = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", ""))
-        if total is None or "x-goog-generation" not in answer.headers:
-            raise UnavailableError("the bucket gave a part of an object without saying of which")
-        return ObjectSlice(
-            content=answer.content,
-            start=start,
-            size_bytes=int(total[1]),
-            content_type=answer.headers.get("content-type", ""),
-            version=answer.headers["x-goog-generation"],
-        )
+            return build_end(await self._head(key, version), start, key)
+        raise_conflict(answer, key)
+        if "x-goog-generation" not in answer.headers:
+            raise _unreadable()
+        return read_slice(answer, start, answer.headers["x-goog-generation"])
 
     async def head(self, key: str) -> Object | None:
         check_key(key)
@@ -114,14 +108,15 @@ class GoogleObjects:
         query = {"prefix": prefix, "maxResults": str(most), "fields": f"items({ENTRY_FIELDS}),nextPageToken"}
         if cursor is not None:
             query["pageToken"] = cursor
-        answer = await self._send("GET", self._objects, query, expected=(httpx.codes.OK, httpx.codes.BAD_REQUEST))
+        expected = (httpx.codes.OK, *(() if cursor is None else (httpx.codes.BAD_REQUEST,)))
+        answer = await self._send("GET", self._objects, query, expected=expected)
         if answer.status == httpx.codes.BAD_REQUEST:
             raise ValueError("the cursor is none of this list")
         page = _parse(answer)
         try:
             entries = tuple(ObjectEntry(**_read_entry(item)) for item in page.get("items", ()))
         except (KeyError, ValueError, TypeError):
-            raise _UNREADABLE from None
+            raise _unreadable() from None
         return ObjectPage(entries=entries, cursor=page.get("nextPageToken"))
 
     async def delete(self, key: str, *, version: str | None = None) -> None:
@@ -144,26 +139,13 @@ class GoogleObjects:
         )
         if answer.status == _MISSING:
             return None
-        _raise_conflict(answer, key)
+        raise_conflict(answer, key)
         item = _parse(answer)
         try:
             metadata = {str(name): str(value) for name, value in item.get("metadata", {}).items()}
             return Object(**_read_entry(item), content_type=str(item.get("contentType", "")), metadata=metadata)
         except (KeyError, ValueError, TypeError, AttributeError):
-            raise _UNREADABLE from None
-
-    async def _get_end(self, key: str, start: int, version: str | None) -> ObjectSlice:
-        """Return the part of an object that ends before `start`: nothing."""
-        stored = await self._head(key, version)
-        if stored is None:
-            raise ObjectMissingError(key)
-        return ObjectSlice(
-            content=b"",
-            start=start,
-            size_bytes=stored.size_bytes,
-            content_type=stored.content_type,
-            version=stored.version,
-        )
+            raise _unreadable() from None
 
     def _locate(self, key: str) -> str:
         return f"{self._objects}/{quote(key, safe='')}"
@@ -173,18 +155,8 @@ class GoogleObjects:
         return await self._client.send(method, f"{self._root}{path}?{urlencode(query)}", headers=headers, **more)
 
 
-_UNREADABLE = UnavailableError("the bucket gave an answer that cannot be read")
-
-
 def _build_condition(version: str | None) -> dict[str, str]:
     return {} if version is None else {"ifGenerationMatch": "0" if version == ABSENT else version}
-
-
-def _raise_conflict(answer: BucketAnswer, key: str) -> None:
-    if answer.status == _MISSING:
-        raise ObjectMissingError(key)
-    if answer.status == _PRECONDITION:
-        raise ObjectChangedError(key)
 
 
 def _read_entry(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,11 +168,15 @@ def _read_entry(item: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parse(answer: BucketAnswer) -> dict[str, Any]:
+def _unreadable(*, lost: bool = False) -> UnavailableError:
+    return UnavailableError("the bucket gave an answer that cannot be read", lost=lost)
+
+
+def _parse(answer: BucketAnswer, *, lost: bool = False) -> dict[str, Any]:
     try:
         parsed = json.loads(answer.content)
     except ValueError:
-        raise _UNREADABLE from None
+        raise _unreadable(lost=lost) from None
     if not isinstance(parsed, dict):
-        raise _UNREADABLE
+        raise _unreadable(lost=lost)
     return parsed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -18,7 +17,6 @@ from ferryman.domain.files.object import (
     PUT_BYTES_MAX,
     Object,
     ObjectChangedError,
-    ObjectMissingError,
     ObjectPage,
     ObjectSlice,
     check_key,
@@ -29,11 +27,11 @@ from ferryman.domain.files.object import (
 from ferryman.objects.listing import read_page
 from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient, compute_digests
 from ferryman.objects.signing import EMPTY_SHA256, encode_path, encode_query, sign_request
+from ferryman.objects.slices import SLICE_STATUSES, build_end, build_range, raise_conflict, read_slice
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
 
 META = "x-amz-meta-"
-_CONTENT_RANGE = re.compile(r"bytes \d+-\d+/(\d{1,19})", re.ASCII)
 _MISSING, _PRECONDITION = httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED
 
 
@@ -75,7 +73,7 @@ class S3Objects:
             raise RejectedError("there is no bucket of that name")
         if answer.status != httpx.codes.OK:
             raise ObjectChangedError(key)
-        return _read_version(answer)
+        return _read_version(answer, lost=True)
 
     async def get(self, key: str, *, start: int = 0, size: int = PUT_BYTES_MAX, version: str | None = None) -> ObjectSlice:
         check_key(key)
@@ -83,23 +81,14 @@ class S3Objects:
         answer = await self._send(
             "GET",
             key,
-            headers={"range": f"bytes={start}-{start + size - 1}", **_build_condition(version)},
-            expected=(httpx.codes.PARTIAL_CONTENT, httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE, *CONFLICT_STATUSES),
+            headers={"range": build_range(start, size), **_build_condition(version)},
+            expected=SLICE_STATUSES,
             most=size,
         )
         if answer.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return await self._get_end(key, start, version)
-        _raise_conflict(answer, key)
-        total = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", ""))
-        if total is None:
-            raise UnavailableError("the bucket gave a part of an object without saying of which")
-        return ObjectSlice(
-            content=answer.content,
-            start=start,
-            size_bytes=int(total[1]),
-            content_type=answer.headers.get("content-type", ""),
-            version=_read_version(answer),
-        )
+            return build_end(await self._head(key, version), start, key)
+        raise_conflict(answer, key)
+        return read_slice(answer, start, _read_version(answer))
 
     async def head(self, key: str) -> Object | None:
         check_key(key)
@@ -110,7 +99,8 @@ class S3Objects:
         query = {"list-type": "2", "encoding-type": "url", "prefix": prefix, "max-keys": str(most)}
         if cursor is not None:
             query["continuation-token"] = cursor
-        answer = await self._send("GET", None, query=query, expected=(httpx.codes.OK, httpx.codes.BAD_REQUEST))
+        expected = (httpx.codes.OK, *(() if cursor is None else (httpx.codes.BAD_REQUEST,)))
+        answer = await self._send("GET", None, query=query, expected=expected)
         if answer.status == httpx.codes.BAD_REQUEST:
             raise ValueError("the cursor is none of this list")
         return read_page(answer.content)
@@ -129,7 +119,7 @@ class S3Objects:
         answer = await self._send("HEAD", key, headers=_build_condition(version), expected=expected)
         if answer.status == _MISSING:
             return None
-        _raise_conflict(answer, key)
+        raise_conflict(answer, key)
         headers = answer.headers
         try:
             return Object(
@@ -150,19 +140,6 @@ class S3Objects:
         if current != expected and not (or_absent and stored is None):
             raise ObjectChangedError(key)
         return stored is not None
-
-    async def _get_end(self, key: str, start: int, version: str | None) -> ObjectSlice:
-        """Return the part of an object that ends before `start`: nothing."""
-        stored = await self._head(key, version)
-        if stored is None:
-            raise ObjectMissingError(key)
-        return ObjectSlice(
-            content=b"",
-            start=start,
-            size_bytes=stored.size_bytes,
-            content_type=stored.content_type,
-            version=stored.version,
-        )
 
     async def _send(
         self,
@@ -186,17 +163,10 @@ def _build_condition(version: str | None) -> dict[str, str]:
     return {} if version is None else {"if-match": f'"{version}"'}
 
 
-def _raise_conflict(answer: BucketAnswer, key: str) -> None:
-    if answer.status == _MISSING:
-        raise ObjectMissingError(key)
-    if answer.status == _PRECONDITION:
-        raise ObjectChangedError(key)
-
-
-def _read_version(answer: BucketAnswer) -> str:
+def _read_version(answer: BucketAnswer, *, lost: bool = False) -> str:
     version = answer.headers.get("etag", "").removeprefix("W/").strip('"')
     if not version:
-        raise UnavailableError("the bucket gave an object without an entity tag")
+        raise UnavailableError("the bucket gave an object without an entity tag", lost=lost)
     return str(version)
 
 
