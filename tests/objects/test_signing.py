@@ -10,7 +10,7 @@ import pytest
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ferryman.domain.files.access import S3Access
@@ -53,6 +53,7 @@ def sign_with_botocore(access: S3Access, method: str, url: str, headers: dict[st
     content=st.binary(max_size=100),
     secret=st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=40),
 )
+@example(method="GET", key="", query={"a": "", "a0": "", "a.": ""}, headers={}, content=b"", secret="s")
 def test_a_request_is_signed_as_botocore_signs_it(
     method: str, key: str, query: dict[str, str], headers: dict[str, str], content: bytes, secret: str
 ) -> None:

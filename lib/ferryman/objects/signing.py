@@ -51,7 +51,8 @@ def sign_request(
 
 def encode_query(query: Mapping[str, str]) -> str:
     """Return a query in the order and the encoding that are signed."""
-    return "&".join(sorted(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in query.items()))
+    encoded = sorted((quote(name, safe=""), quote(value, safe="")) for name, value in query.items())
+    return "&".join(f"{name}={value}" for name, value in encoded)
 
 
 def encode_path(*parts: str) -> str:
