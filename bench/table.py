@@ -28,5 +28,9 @@ BENCHES: dict[str, tuple[str, ...]] = {
     "lists": ("lists of tasks and executions with 10 and 5,000 in the store",),
     "up": ("`ferryman up` ready; warm `make demo`",),
     "selection": ("which of 1,437 tools a text asks for, and when none: recall, abstention, stuffing, 10,000 tools",),
+    "extraction": (
+        "F1 of the main text of web pages, Mozilla's and generated ones, beside readability-lxml, trafilatura and resiliparse",
+        "hidden text left out; pages of 10 MB; pages and PDFs that are made to take long",
+    ),
     "cost": ("infrastructure per 1,000 executions of 10 calls at 40 at once",),
 }

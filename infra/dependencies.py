@@ -33,6 +33,7 @@ ELSEWHERE = {
     "google.adk": "google-adk",
     "google.genai": "google-genai",
     "pydantic_ai": "pydantic-ai-slim",
+    "readability": "readability-lxml",
 }
 """Packages of environments that a command makes for itself (`python -m bench.peers`), whose modules are named otherwise."""
 

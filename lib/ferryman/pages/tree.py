@@ -15,7 +15,7 @@ from lxml import etree
 
 from ferryman.pages.look import Look
 
-ELEMENTS_MAX = 150_000
+ELEMENTS_MAX = 100_000
 """Elements of a page that are read."""
 
 DEPTH_MAX = 1_000

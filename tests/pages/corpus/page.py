@@ -33,6 +33,7 @@ class GeneratedPage:
     url: str
     content: bytes
     content_type: str
+    codec: str
     truth: str
     title: str
     byline: str
@@ -140,6 +141,7 @@ def build_page(kind: str, random: Random, number: int, size: int) -> GeneratedPa
         url=f"https://www.site{number}.test/{kind}/{number}.html",
         content=content,
         content_type=content_type,
+        codec="utf-8-sig" if where == "mark" else codec,
         truth="\n".join(draft.truth),
         title=draft.title,
         byline=draft.byline,
