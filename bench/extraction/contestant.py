@@ -57,14 +57,14 @@ READERS: dict[str, Callable[[bytes, str, str], str]] = {
 }
 
 
-def answer(read: Callable[[bytes, str, str], str], asked: dict[str, Any]) -> dict[str, Any]:
-    content = Path(asked["path"]).read_bytes()
+def answer(read: Callable[[bytes, str, str], str], question: dict[str, Any]) -> dict[str, Any]:
+    content = Path(question["path"]).read_bytes()
     start = time.process_time()
     try:
-        text = read(content, asked["content_type"], asked["url"])
+        text = read(content, question["content_type"], question["url"])
     except Exception as error:  # noqa: BLE001 - of a peer: it has no text for this page
         text = ""
-        print(f"{type(error).__name__} for {asked['path']}", file=sys.stderr)
+        print(f"{type(error).__name__} for {question['path']}", file=sys.stderr)
     return {"text": text, "cpu_s": time.process_time() - start, "peak_mb": measure_peak()}
 
 

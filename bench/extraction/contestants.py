@@ -36,8 +36,8 @@ class Contestant:
         """Return the outcome of one page. Raise RuntimeError where the process ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        asked = {"path": str(page.path), "content_type": page.content_type, "url": page.url}
-        self._process.stdin.write(json.dumps(asked) + "\n")
+        question = {"path": str(page.path), "content_type": page.content_type, "url": page.url}
+        self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:

@@ -65,9 +65,9 @@ def _measure_generated(folder: Path) -> Row:
 
 def _measure_hidden(folder: Path) -> Row:
     pages = list(read_hidden(folder))
-    kept = {name: sum(SECRET in outcome.text for outcome in read_all(name, pages)) for name in ("ours-whole", *PEERS)}
-    note = "; ".join(f"{peer} shows {kept[peer]}" for peer in PEERS)
-    out = len(pages) - kept["ours-whole"]
+    visible = {name: sum(SECRET in outcome.text for outcome in read_all(name, pages)) for name in ("ours-whole", *PEERS)}
+    note = "; ".join(f"{peer} shows {visible[peer]}" for peer in PEERS)
+    out = len(pages) - visible["ours-whole"]
     return Row(
         "ways to hide text on a page that stay out", "all", f"{out} of {len(pages)}", reached=out == len(pages), note=note
     )

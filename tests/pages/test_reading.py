@@ -9,6 +9,7 @@ from ferryman.domain.calls.call import TRUNCATED
 from ferryman.offload import Budget
 from ferryman.pages import EXCERPT_CHARACTERS_MAX, Kind, PageText, cut_excerpt, read_excerpt, read_excerpt_here, write_page
 from ferryman.pages.reading import TAIL_CHARACTERS
+from tests.pages.pdfs import write_pages
 
 URL = "https://site.test/"
 PROSE = "The harbour council voted, after months of debate, on a new timetable, which starts in spring. "
@@ -62,6 +63,12 @@ def test_an_offset_behind_the_end_is_told():
 
 async def test_a_body_is_read_in_a_worker():
     assert await read_excerpt("owner", ARTICLE, "text/html", URL) == read_excerpt_here(ARTICLE, "text/html", URL)
+
+
+async def test_a_pdf_is_read_in_a_worker():
+    assert await read_excerpt("owner", write_pages(["Ferries cross"]), "application/pdf", URL) == cut_excerpt(
+        "Ferries cross", 0
+    )
 
 
 async def test_a_body_above_its_budget_is_told():

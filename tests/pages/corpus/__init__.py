@@ -1,7 +1,7 @@
 """Pages of eight kinds with the truth beside them, drawn by a seed: what a reader of each would call its content.
 
 They are as pages are: navigation, advertisements, cookie banners, related links and forms around and inside of the content,
-five kinds of layout (two of them without a telling name), tags that are never closed, ten languages and their charsets.
+five kinds of layout (two of them without a telling name), tags that are never closed, eleven languages and their charsets.
 """
 
 from __future__ import annotations

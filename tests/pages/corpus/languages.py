@@ -1,4 +1,4 @@
-"""Words of ten languages, and the charsets in which their pages come."""
+"""Words of eleven languages, and the charsets in which their pages come."""
 
 from __future__ import annotations
 
