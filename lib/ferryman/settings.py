@@ -81,9 +81,7 @@ class Settings:
     sealing_public_key: str = field(default="", repr=False)  # what new credentials are sealed to
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the secret that holds the key of receipts
     receipt_public_keys: Mapping[str, str] = field(default_factory=dict)  # public halves of that key, by version, as JSON
-    objects_bucket: str = (
-        ""  # the bucket of Google Cloud Storage that files are kept in; without one, no tool reads or writes any
-    )
+    objects_bucket: str = ""  # the bucket of Google Cloud Storage that files are kept in; no tool does that yet
     s3_endpoint: str = ""  # instead, a service that speaks S3, as https://HOST; with it, the four below are needed too
     s3_region: str = ""  # its region
     s3_bucket: str = ""  # the bucket

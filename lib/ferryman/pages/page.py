@@ -1,4 +1,4 @@
-"""A fetched body as text for a model: HTML as Markdown of its main text, other text as it is, PDF as its text (S4-34 ff.).
+"""A fetched body as text for a model: HTML as Markdown of its main text, other text as it is, PDF as its text.
 
 Pure: bytes in, text out. Never raises for any bytes; what it reads and what it returns is bounded.
 """

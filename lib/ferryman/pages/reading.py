@@ -1,4 +1,4 @@
-"""Reading a fetched body for a model: in a worker process, within a budget, and in parts of a bounded length (S4-39)."""
+"""Reading a fetched body for a model: in a worker process, within a budget, and in parts of a bounded length."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferryman.offload import Budget
 from ferryman.pages.page import PageText, read_page
 
 EXCERPT_CHARACTERS_MAX = 30_000
-"""Characters that a model is given at once, with all that is said about them (S4-39)."""
+"""Characters that a model is given at once, with all that is said about them."""
 
 LINE_CHARACTERS = 1_000
 """How far back a part is ended at the end of a line."""
