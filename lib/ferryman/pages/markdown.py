@@ -17,7 +17,7 @@ LIST_LEVELS, QUOTE_LEVELS, COLUMNS_MAX, MARKS_MAX = 8, 4, 50, 8
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _EMPHASIS = {"b": "**", "strong": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "samp": "`"}
 _SPACES = re.compile(r"[^\S\n]+")
-_BREAK = re.compile(r" *\n[ \n]*")
+_BREAK = re.compile(r"(?<! ) *\n[ \n]*")
 _ANCHORS = frozenset("¶#§🔗∞")  # what links a headline to itself
 _FENCE = re.compile(r"`{3,}")
 # What makes a table a layout: its cells are no cells of a table in Markdown.

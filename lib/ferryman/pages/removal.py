@@ -11,7 +11,7 @@ SMALL_PX = 2.0  # what is not larger is not seen
 FAR_PX = 400.0  # further left or above than this is outside of the screen
 FAR_RIGHT_PX = 4_000.0
 OPACITY_MIN = 0.05
-_FUNCTION = re.compile(r"([a-z0-9-]+)\(([^()]*)\)")
+_FUNCTION = re.compile(r"(?<![a-z0-9-])([a-z0-9-]+)\(([^()]*)\)")
 
 
 def is_removed(values: Mapping[str, str]) -> bool:

@@ -19,7 +19,7 @@ CLASSES_MAX = 64
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _SIMPLE = re.compile(
     r"([.#]?)((?:[\w-]|[^\x00-\x7f]|\\.)+|\*)"
-    r"""|\[\s*([\w-]+)\s*(?:([~|^$*]?=)\s*["']?([^"'\]]*)["']?\s*[is]?\s*)?\]"""
+    r"|\[\s*([\w-]+)\s*(?:([~|^$*]?=)([^\[\]]*))?\]"
     r"|(::?[\w-]+(?:\([^()]*\))?)"
 )
 _COMBINATOR = re.compile(r"(\s*[>+~]\s*|\s+)")
@@ -123,7 +123,7 @@ def _read(selector: str) -> Selector:
     every = [*before, *last]
     return Selector(
         names=names or frozenset("*"),
-        conditions=tuple((match[3].lower(), match[4] or "", match[5] or "") for match in last if match[3]),
+        conditions=tuple((match[3].lower(), match[4] or "", _read_value(match[5] or "")) for match in last if match[3]),
         above=frozenset(_unescape(match) for match in before if match[2] and match[2] != "*"),
         rank=(
             sum(match[1] == "#" for match in every),
@@ -131,6 +131,12 @@ def _read(selector: str) -> Selector:
             sum(not match[1] and bool(match[2]) and match[2] != "*" for match in every),
         ),
     )
+
+
+def _read_value(text: str) -> str:
+    """Return the value of a condition without its quotes, and what stands behind them."""
+    value = text.strip()
+    return value[1:].partition(value[0])[0] if value[:1] in ("'", '"') else value
 
 
 def _unescape(match: re.Match[str]) -> str:

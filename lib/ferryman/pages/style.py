@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _MAX_WIDTH = re.compile(r"max-width\s*:\s*(\d{1,6})")
 _MIN_WIDTH = re.compile(r"min-width\s*:\s*(\d{1,6})")
 _BRACE = re.compile(r"[{}]")
-_VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,\s*([^()]*))?\)")
+_VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
 VARIABLES_MAX, CANDIDATES_MAX = 1_000, 10_000
 
 COMPARED_MAX = 1_000_000
@@ -112,7 +112,7 @@ class Sheet:
 
     def _resolve(self, value: str) -> str:
         for _ in range(NESTING_MAX):
-            value = _VARIABLE.sub(lambda match: self._variables.get(match[1], match[2] or ""), value)[:256]
+            value = _VARIABLE.sub(lambda match: self._variables.get(match[1], (match[2] or "").strip()), value)[:256]
         return value
 
 
