@@ -134,7 +134,7 @@ def _read(selector: str) -> Selector:
 
 
 def _read_value(text: str) -> str:
-    """Return the value of a condition without its quotes, and what stands behind them."""
+    """Return the value of a condition without its quotes, and what follows them."""
     value = text.strip()
     return value[1:].partition(value[0])[0] if value[:1] in ("'", '"') else value
 
