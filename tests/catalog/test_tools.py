@@ -85,7 +85,17 @@ def test_an_entry_that_breaks_a_rule_does_not_load(field: str, value: Any) -> No
     [
         *(("timeout_s", 0), ("timeout_s", True), ("argument_characters_max", -1), ("argument_items_max", 1.5)),
         *(("response_bytes_max", "1"), ("result_characters_max", 0), ("network", "anywhere"), ("fee", 0.5), ("fee", "-1")),
-        *(("fee", "much"), ("fee", "NaN"), ("counts", 1), ("repeatable", "often"), ("parallel_safe", None), ("wrapped", "no")),
+        *(("expense", "llm_tokens"), ("expense", "food")),
+        *(
+            ("fee", "much"),
+            ("fee", "NaN"),
+            ("expense", "llm_tokens"),
+            ("expense", "food"),
+            ("counts", 1),
+            ("repeatable", "often"),
+            ("parallel_safe", None),
+            ("wrapped", "no"),
+        ),
         *(("needs_confirmation", 0), ("reads", "services"), ("changes", [1]), ("decided_by", "url"), ("decided_by", ["host"])),
     ],
 )
@@ -98,6 +108,12 @@ def test_a_call_that_changes_something_does_not_run_beside_others() -> None:
     with pytest.raises(MisconfiguredError, match="parallel_safe: a call that changes something"):
         load(lambda entry: entry["policy"].update(parallel_safe=True))
     load(lambda entry: entry["policy"].update(parallel_safe=True, changes=[]))
+
+
+def test_a_call_that_is_not_metered_costs_nothing() -> None:
+    with pytest.raises(MisconfiguredError, match="fee: must be 0, since its calls are not metered"):
+        load(lambda entry: entry["policy"].update(expense="storage_unmetered"))
+    load(lambda entry: entry["policy"].update(expense="storage_unmetered", fee="0"))
 
 
 def test_what_comes_over_a_network_is_framed() -> None:

@@ -19,7 +19,8 @@ import pytest
 from infra import build
 
 ROOT = Path(__file__).parents[2]
-POLICY = {"network": "registry", "fee": "0", "repeatable": "safe", "reads": [], "changes": [], "decided_by": None}
+POLICY = {"network": "registry", "fee": "0", "expense": "api_call_fee", "repeatable": "safe"}
+SIGNATURE = {"reads": [], "changes": [], "decided_by": None}
 
 OWN_FILE = """
 from ferryman.catalog.tools import TOOLS
@@ -116,7 +117,7 @@ def add_entry(copy: Path, name: str, kind: str, function: str, argument: str) ->
     place = copy / "lib/ferryman/catalog/tools.json"
     document = json.loads(place.read_text())
     entry = {**document["declared"], "name": name, "description": "Added.", "kind": kind, "function": function}
-    entry["policy"] = {**document["declared"]["policy"], **POLICY}
+    entry["policy"] = {**document["declared"]["policy"], **POLICY, **SIGNATURE}
     entry["input_schema"] = {"type": "object", "properties": {argument: {"type": "string"}}, "required": [argument]}
     document["tools"].append(entry)
     place.write_text(json.dumps(document))

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from ferryman.catalog import check_members, need
+from ferryman.domain.expense import CALL_EXPENSES, Expense
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing, ToolPolicy
 
@@ -98,6 +99,8 @@ def _read_policy(entry: Mapping[str, Any], where: str) -> ToolPolicy:
     need(policy.wrapped or not is_remote, f"{where}.wrapped: must be true, since its results come over a network")
     is_read = policy.response_bytes_max is None or is_remote
     need(is_read, f"{where}.response_bytes_max: must be null, since it reads nothing over a network")
+    is_free = policy.expense is not Expense.STORAGE_UNMETERED or not policy.fee
+    need(is_free, f"{where}.fee: must be 0, since its calls are not metered")
     is_parallel = policy.parallel_safe and policy.changes
     need(not policy.needs_confirmation, f"{where}.needs_confirmation: must be false, since no call waits for a person yet")
     need(not is_parallel, f"{where}.parallel_safe: a call that changes something may not run beside others")
@@ -132,6 +135,12 @@ def _read_credits(value: Any) -> Decimal:
     return fee
 
 
+def _read_expense(value: Any) -> Expense:
+    if (expense := Expense(value)) not in CALL_EXPENSES:
+        raise ValueError
+    return expense
+
+
 def _read_flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError
@@ -152,6 +161,7 @@ _READERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("argument_characters_max", "argument_items_max", "response_bytes_max", "result_characters_max"), _COUNT),
     "network": (f"one of {', '.join(NetworkPolicy)}", NetworkPolicy),
     "fee": ("credits, as a string", _read_credits),
+    "expense": (f"one of {', '.join(CALL_EXPENSES)}", _read_expense),
     "repeatable": (f"one of {', '.join(Repeatable)}", Repeatable),
     **dict.fromkeys(("counts", "parallel_safe", "wrapped", "needs_confirmation"), _FLAG),
     **dict.fromkeys(("reads", "changes"), _NAMES),

@@ -629,6 +629,7 @@ class ToolPolicyJson(TypedDict):
     result_characters_max: int | None
     network: Literal["registry", "webhook_list", "declared_host", "public_any", "operator_endpoint", "none"]
     fee: str
+    expense: Literal["llm_tokens", "api_call_fee", "embedding", "storage_unmetered"]
     counts: bool
     repeatable: Literal["safe", "keyed", "never"]
     parallel_safe: bool

@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from ferryman.domain.expense import Expense
 from ferryman.domain.http.network import NetworkPolicy
 
 
@@ -38,6 +39,8 @@ class ToolPolicy:
     network: NetworkPolicy
     fee: Decimal
     """Credits for a call that used a credential (S0-111)."""
+    expense: Expense
+    """The account of the ledger that a call is entered in: with its fee, or with the bytes of one that is not metered."""
     counts: bool
     """Whether a call counts against the plan's calls for a minute and for an execution."""
     repeatable: Repeatable

@@ -10,6 +10,7 @@ from pydantic import Field
 from ferryman.billing.prices import ModelPrice
 from ferryman.catalog.tools import build_icon_url
 from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.expense import Expense
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.tools.agent import AgentRole, AgentTemplate
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing
@@ -63,6 +64,7 @@ class ToolPolicyResponse(ResponseShape):
     result_characters_max: int | None = Field(description="How much of a result the model is shown")
     network: NetworkPolicy = Field(description="Which hosts its calls may reach")
     fee: Credits = Field(description="For a call that used a credential")
+    expense: Expense = Field(description="The account of the ledger that a call is entered in")
     counts: bool = Field(description="Whether a call counts against the plan's calls")
     repeatable: Repeatable = Field(description="Whether a call whose outcome is unknown is made again")
     parallel_safe: bool = Field(description="Whether a call may run beside others of its turn")
