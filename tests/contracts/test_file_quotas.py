@@ -10,6 +10,7 @@ import pytest
 
 from ferryman.domain.copies import replace
 from ferryman.domain.files.quota import FileQuota, FileReservation, QuotaExceededError
+from ferryman.domain.files.writes import StoredWrite
 from ferryman.domain.workspaces.workspace import WorkspaceGoneError, WorkspaceState
 from ferryman.ports.errors import UnavailableError
 from tests.contracts.values import NOW, open_workspaces
@@ -32,7 +33,7 @@ async def reserve(stores: Stores, write: str, size: int = SIZE, limit: int = LIM
 
 
 async def settle(stores: Stores, write: str, old: int = 0, new: int = SIZE) -> FileQuota:
-    return await stores.file_quotas.settle(WORKSPACE, write, old_bytes=old, new_bytes=new)
+    return await stores.file_quotas.settle(WORKSPACE, [StoredWrite(name=write, old_bytes=old, new_bytes=new)])
 
 
 async def test_a_workspace_begins_with_nothing(stores: Stores) -> None:
@@ -58,6 +59,18 @@ async def test_a_delivery_that_comes_twice_counts_once(stores: Stores) -> None:
     # the writer died before it recorded its end: all of it comes again
     assert (await reserve(stores, "exec_1-7", limit=SIZE)).reserved_bytes == 0
     assert (await settle(stores, "exec_1-7")).used_bytes == SIZE
+
+
+async def test_who_writes_over_a_write_that_nobody_settled_settles_both_and_its_own_writer_finds_it_settled(
+    stores: Stores,
+) -> None:
+    await reserve(stores, "exec_1-7")
+    await reserve(stores, "exec_2-0", 2 * SIZE)
+    before = StoredWrite(name="exec_1-7", old_bytes=0, new_bytes=SIZE)
+    after = StoredWrite(name="exec_2-0", old_bytes=SIZE, new_bytes=2 * SIZE)
+    assert (await stores.file_quotas.settle(WORKSPACE, [after, before])).used_bytes == 2 * SIZE
+    assert (await reserve(stores, "exec_1-7")).reservations["exec_1-7"].is_settled
+    assert (await stores.file_quotas.settle(WORKSPACE, [before])).used_bytes == 2 * SIZE
 
 
 async def test_what_was_never_reserved_is_not_settled(stores: Stores) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_bytes
+from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_writes
+from ferryman.domain.files.writes import StoredWrite
 from ferryman.gcp import documents
 from ferryman.gcp.store import FirestoreStore, Transaction, in_transaction, read_together
 from ferryman.gcp.workspace_documents import check_workspace
@@ -26,10 +27,8 @@ class FirestoreFileQuotas(FirestoreStore):
 
         return await self._change(workspace, change, owner)
 
-    async def settle(self, workspace: str, write: str, *, old_bytes: int, new_bytes: int) -> FileQuota:
-        return await self._change(
-            workspace, lambda quota: settle_bytes(quota, write, old_bytes=old_bytes, new_bytes=new_bytes), None
-        )
+    async def settle(self, workspace: str, writes: Sequence[StoredWrite]) -> FileQuota:
+        return await self._change(workspace, lambda quota: settle_writes(quota, writes), None)
 
     async def release(self, workspace: str, write: str) -> FileQuota:
         return await self._change(workspace, lambda quota: release_bytes(quota, write), None)

@@ -27,13 +27,15 @@ class FunctionClient:
         self._traceparent = traceparent
 
     async def post(
-        self, function: str, path: str, body: Mapping[str, Any], *, expected: Collection[int] = ()
+        self, function: str, path: str, body: Mapping[str, Any] | bytes, *, expected: Collection[int] = ()
     ) -> httpx.Response:
-        """Return the answer. Raise `UnavailableError` unless its status is 200 or one of `expected`."""
+        """Return the answer to a JSON object, or to bytes. Raise `UnavailableError` unless its status is 200 or one of
+        `expected`."""
         url = self._urls[function]
         headers = {"Authorization": f"Bearer {await self._token(url)}", **build_trace_headers(self._traceparent())}
         try:
-            answer = await self._wire.client().post(url + path, json=body, headers=headers)
+            sent: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
+            answer = await self._wire.client().post(url + path, **sent, headers=headers)
         except httpx.HTTPError as error:
             raise UnavailableError(f"function {function} did not answer ({type(error).__name__})") from None
         if answer.status_code not in (httpx.codes.OK, *expected):

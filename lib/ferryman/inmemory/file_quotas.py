@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_bytes
+from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_writes
+from ferryman.domain.files.writes import StoredWrite
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.workspaces import check_workspace
 
@@ -22,8 +24,8 @@ class MemoryFileQuotas(MemoryStore):
         quota = await self.get(workspace)
         return self._store(reserve_bytes(quota, write, size_bytes=size_bytes, limit_bytes=limit_bytes, now=now))
 
-    async def settle(self, workspace: str, write: str, *, old_bytes: int, new_bytes: int) -> FileQuota:
-        return self._store(settle_bytes(await self.get(workspace), write, old_bytes=old_bytes, new_bytes=new_bytes))
+    async def settle(self, workspace: str, writes: Sequence[StoredWrite]) -> FileQuota:
+        return self._store(settle_writes(await self.get(workspace), writes))
 
     async def release(self, workspace: str, write: str) -> FileQuota:
         return self._store(release_bytes(await self.get(workspace), write))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
 from ferryman.domain.files.quota import FileQuota
+from ferryman.domain.files.writes import StoredWrite
 
 
 class FileQuotas(Protocol):
     """What each workspace keeps in files. Every method returns the quota as it is stored then; `write` names one write.
 
     `reserve` raises `QuotaExceededError` and `TooManyWritesError`, and `WorkspaceGoneError` where the workspace is not there or
-    is being deleted, which its transaction asks. `settle` counts a write once, until `release` forgets that it was reserved:
-    release it when nothing delivers it any longer. `settle` raises ValueError for a write that is not reserved.
+    is being deleted, which its transaction asks. `settle` counts the first of `writes` once, and those before it under the same
+    key that nobody has counted (`domain.files.writes`), until `release` forgets that it was reserved: release it when nothing
+    delivers it any longer. `settle` raises ValueError for a write that is not reserved.
     """
 
     async def get(self, workspace: str) -> FileQuota: ...
     async def reserve(
         self, workspace: str, write: str, *, owner: str, size_bytes: int, limit_bytes: int, now: datetime
     ) -> FileQuota: ...
-    async def settle(self, workspace: str, write: str, *, old_bytes: int, new_bytes: int) -> FileQuota: ...
+    async def settle(self, workspace: str, writes: Sequence[StoredWrite]) -> FileQuota: ...
     async def release(self, workspace: str, write: str) -> FileQuota: ...

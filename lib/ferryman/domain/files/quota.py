@@ -7,11 +7,12 @@ did not live to settle stays reserved. So the sum of both never passes the limit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ferryman.domain.copies import replace
+from ferryman.domain.files.writes import StoredWrite
 
 SETTLED_LIFETIME = timedelta(days=1)
 """A settled write that nobody released is forgotten then: four times as long as any execution may take."""
@@ -84,23 +85,31 @@ def reserve_bytes(quota: FileQuota, write: str, *, size_bytes: int, limit_bytes:
     return replace(quota, reservations={**quota.reservations, write: reservation})
 
 
-def settle_bytes(quota: FileQuota, write: str, *, old_bytes: int, new_bytes: int) -> FileQuota:
-    """Return the quota after a write that put `new_bytes` in the place of `old_bytes`; unchanged where it was settled before.
+def settle_writes(quota: FileQuota, writes: Sequence[StoredWrite]) -> FileQuota:
+    """Return the quota after a write, the first of `writes`, and those before it under the same key, from the latest on.
 
-    Raise ValueError for a write that grew beyond what it had reserved, and for one that is not reserved.
+    Each is settled once, also one before it that its writer did not live to settle; what is not reserved is settled already.
+    Raise ValueError where the first is not reserved, and for one that grew beyond what it had reserved.
     """
-    reservation = quota.reservations.get(write)
-    if reservation is None:
+    if not writes or writes[0].name not in quota.reservations:
         raise ValueError("a write is reserved before it is settled")
-    if reservation.is_settled:
+    reservations, used_bytes = dict(quota.reservations), quota.used_bytes
+    for write in reversed(writes):
+        reservation = reservations.get(write.name)
+        if reservation is None or reservation.is_settled:
+            continue
+        if not _is_within(write, reservation):
+            raise ValueError("a write keeps no more bytes than it reserved")
+        # never below nothing: a file may have been there before anybody counted
+        used_bytes = max(0, used_bytes + write.new_bytes - write.old_bytes)
+        reservations[write.name] = replace(reservation, size_bytes=0, is_settled=True)
+    if reservations == quota.reservations:
         return quota
-    growth = new_bytes - old_bytes
-    if growth > reservation.size_bytes or old_bytes < 0 or new_bytes < 0:
-        raise ValueError("a write keeps no more bytes than it reserved")
-    settled = replace(reservation, size_bytes=0, is_settled=True)
-    # never below nothing: a file may have been there before anybody counted
-    used_bytes = max(0, quota.used_bytes + growth)
-    return replace(quota, used_bytes=used_bytes, reservations={**quota.reservations, write: settled})
+    return replace(quota, used_bytes=used_bytes, reservations=reservations)
+
+
+def _is_within(write: StoredWrite, reservation: FileReservation) -> bool:
+    return min(write.old_bytes, write.new_bytes) >= 0 and write.new_bytes - write.old_bytes <= reservation.size_bytes
 
 
 def release_bytes(quota: FileQuota, write: str) -> FileQuota:

@@ -1,0 +1,64 @@
+"""Files as JSON, as the function `files` tells of them: written there, and read by who asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from ferryman.domain.files.object import Object, ObjectEntry, ObjectPage
+from ferryman.domain.files.writes import FileWrite, read_rows, write_rows
+
+
+def write_entry(entry: ObjectEntry) -> dict[str, Any]:
+    """Return an entry of a list, or a file, as JSON; times in UTC (RFC 3339)."""
+    about = {"content_type": entry.content_type} if isinstance(entry, Object) else {}
+    row = {"key": entry.key, "size_bytes": entry.size_bytes, "version": entry.version}
+    return {**row, "updated_at": entry.updated_at.isoformat(), **about}
+
+
+def write_page(page: ObjectPage) -> dict[str, Any]:
+    """Return a page of a list as JSON."""
+    return {"files": [write_entry(entry) for entry in page.entries], "cursor": page.cursor}
+
+
+def write_result(done: FileWrite) -> dict[str, Any]:
+    """Return what a write did as JSON."""
+    return {"key": done.key, "version": done.version, "writes": write_rows(done.writes), "replaced": done.replaced}
+
+
+def read_entry(row: Mapping[str, Any]) -> ObjectEntry:
+    """Return the entry, or the file; raise ValueError for what `write_entry` did not write."""
+    try:
+        values: dict[str, Any] = {
+            "key": str(row["key"]),
+            "size_bytes": int(row["size_bytes"]),
+            "version": str(row["version"]),
+            "updated_at": datetime.fromisoformat(row["updated_at"]),
+        }
+    except (KeyError, TypeError) as error:
+        raise ValueError("no file") from error
+    return Object(**values, content_type=str(row["content_type"])) if "content_type" in row else ObjectEntry(**values)
+
+
+def read_page(row: Mapping[str, Any]) -> ObjectPage:
+    """Return the page; raise ValueError for what `write_page` did not write."""
+    cursor = row.get("cursor")
+    try:
+        return ObjectPage(entries=tuple(map(read_entry, row["files"])), cursor=None if cursor is None else str(cursor))
+    except (KeyError, TypeError) as error:
+        raise ValueError("no page of files") from error
+
+
+def read_result(row: Mapping[str, Any]) -> FileWrite:
+    """Return what a write did; raise ValueError for what `write_result` did not write."""
+    try:
+        replaced = row["replaced"]
+        return FileWrite(
+            key=str(row["key"]),
+            version=str(row["version"]),
+            writes=read_rows(row["writes"]),
+            replaced=None if replaced is None else int(replaced),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("no write of a file") from error

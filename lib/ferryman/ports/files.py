@@ -1,0 +1,37 @@
+"""The port of a workspace's files, behind which is a bucket that only the function `files` may use."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ferryman.domain.files.object import PAGE_MAX, Object, ObjectPage, ObjectSlice
+from ferryman.domain.files.writes import READ_BYTES_MAX, FileWrite
+
+
+class Files(Protocol):
+    """The files of workspaces. Keys are cleaned (`domain.files.keys`); in what is returned they are without the prefix.
+
+    Every method raises `InvalidInputError` for a key, a prefix, a cursor or a content type that cannot be, and
+    `UnavailableError` where the bucket does not answer: repeat the call then, a write under the same name.
+
+    `read` returns up to `size` bytes, at most `READ_BYTES_MAX`, from byte `start` on: read a long file part by part, and give
+    the `version` of the first one, so that all are of one content. It raises `ObjectMissingError` and `ObjectChangedError`.
+    `head` returns None where there is no file. `list` returns up to `most` files whose keys begin with `prefix`.
+
+    `write` stores at most `FILE_BYTES_MAX` bytes, once however often it is called with one name (`write`), and raises
+    `ObjectChangedError` unless the file is of the version `expected`, where that is given (`ABSENT`: there is none). Before it,
+    reserve the bytes under that name (`ports.FileQuotas`); after it, settle its `writes`, then release.
+    `delete` empties a file, in the same way and with a reservation of 0 bytes; it returns None where there is nothing. After
+    its `writes` are settled, `purge` with its `version` takes away what is left, which no read, list or head shows.
+    """
+
+    async def list(self, workspace: str, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage: ...
+    async def head(self, workspace: str, key: str) -> Object | None: ...
+    async def read(
+        self, workspace: str, key: str, *, start: int = 0, size: int = READ_BYTES_MAX, version: str | None = None
+    ) -> ObjectSlice: ...
+    async def write(
+        self, workspace: str, key: str, content: bytes, *, content_type: str, write: str, expected: str | None = None
+    ) -> FileWrite: ...
+    async def delete(self, workspace: str, key: str, *, write: str, version: str | None = None) -> FileWrite | None: ...
+    async def purge(self, workspace: str, key: str, *, version: str) -> None: ...
