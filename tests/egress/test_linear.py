@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.domain.http.request import InboundResponse
-from ferryman.egress import escapes, frame, marks, sanitize
-from ferryman.egress.frame import remove_invisible
+from ferryman.egress import sanitize
 from ferryman.egress.leaks import SecretScanner, redact_blocks, redact_json, redact_text
 from ferryman.egress.leaks.text_pieces import collect_pieces, iterate_arrangements, split_urls
+from ferryman.framing import escapes, frame, marks
+from ferryman.framing.frame import remove_invisible
 from tests.canaries.canary import create_key
 from tests.egress.plants import VALUES, credential, outbound
 from tests.linear import FACTOR_MAX, FLOOR_S, find_growth, measure_cpu

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress.leaks import SecretScanner
-from ferryman.egress.sanitize import RenderedText, frame_text, render_response
+from ferryman.egress.sanitize import frame_text, render_response
+from ferryman.framing.body import FramedText
 from tests.egress.plants import VALUES, credential
 
 NOBODY = SecretScanner([])
@@ -25,11 +26,11 @@ def answer(body: bytes | str, content_type: str = "text/plain", *, status: int =
     return InboundResponse(status=status, headers=(("Content-Type", content_type),), body=data, size_bytes=len(data), cut=cut)
 
 
-def render(inbound: InboundResponse, scanner: SecretScanner = NOBODY) -> RenderedText:
+def render(inbound: InboundResponse, scanner: SecretScanner = NOBODY) -> FramedText:
     return render_response(inbound, scanner, nonce="n0")
 
 
-def read_part(rendered: RenderedText) -> str:
+def read_part(rendered: FramedText) -> str:
     return rendered.content[rendered.part.start : rendered.part.end]
 
 

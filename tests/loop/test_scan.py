@@ -42,6 +42,12 @@ async def test_a_key_in_the_arguments_comes_to_rest_sealed_only(keyed):
     assert KEY not in everything_at_rest(keyed)
 
 
+async def test_a_ticket_notes_that_the_model_wrote_a_credential_into_its_arguments(keyed):
+    calls = [("http_get", {"url": f"https://a.test/{KEY}"}), ("http_get", {"url": "https://a.test/"})]
+    await keyed.run(says("", *calls), says("done"))
+    assert [keyed.memory.tickets["e"][number].redacted for number in (0, 1)] == [True, False]
+
+
 async def test_the_model_reads_its_own_words_in_the_form_that_came_to_rest(keyed):
     await keyed.run(says("", ("http_get", {"url": f"https://a.test/{KEY}"})), says("done"))
     assert KEY not in str(keyed.model.prompts[1].messages)

@@ -164,6 +164,7 @@ async def test_the_arguments_are_scanned_before_they_are_stored(stage):
     await stage.run(asks(), says("done"))
     assert stage.memory.tickets["e"][1].display_arguments == {"url": "https://api.coingecko.com/[redacted:KEY]"}
     assert stage.memory.tickets["e"][1].arguments.startswith(b"sealed:")
+    assert stage.memory.tickets["e"][1].redacted
 
 
 async def test_sub_calls_are_signed_before_they_are_sent(stage):

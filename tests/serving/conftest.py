@@ -26,7 +26,7 @@ from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation, Person
 from ferryman.domain.workspaces.workspace import Workspace
-from ferryman.egress.frame import neutralize_unframed
+from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlerts
 from ferryman.inmemory.api_keys import MemoryApiKeys

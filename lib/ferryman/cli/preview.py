@@ -13,7 +13,7 @@ from ferryman.composition import preview
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
-from ferryman.egress.frame import neutralize_unframed
+from ferryman.framing.frame import neutralize_unframed
 from ferryman.serving.api import documents
 from ferryman.serving.api.documents import ImportRequest, ImportTarget
 

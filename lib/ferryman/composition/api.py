@@ -242,7 +242,7 @@ def load() -> None:
 
 def _neutralize(text: str) -> str:
     # its tables of marks are made at their import, and few requests have a text of others
-    from ferryman.egress.frame import neutralize_unframed
+    from ferryman.framing.frame import neutralize_unframed
 
     return neutralize_unframed(text)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ferryman.composition.tool import ToolFunction
 from ferryman.egress import checking
-from ferryman.egress.frame import neutralize_unframed
+from ferryman.framing.frame import neutralize_unframed
 from ferryman.gcp.clock import RandomIds
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.tasks import FirestoreTasks

@@ -41,7 +41,7 @@ from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.finding.find_tools import ToolSearchCalls
-from ferryman.tools.local_function.calling import LocalFunctionCalls
+from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.vault.seal import PublicKey, build_call_info
@@ -64,7 +64,7 @@ class OrchestratorFunction:
 
         clock, execution_timeout = SystemClock(), timedelta(seconds=settings.execution_s)
         tickets = FirestoreTickets(clients, request_s=settings.request_s)
-        local_calls = LocalFunctionCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
+        local_calls = KeylessCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
         clusters = FirestoreClusters(clients)
         executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)

@@ -27,6 +27,7 @@ from ferryman.egress import headers, leaks, sanitize
 from ferryman.egress.inject import build_request, list_request_placeholders
 from ferryman.egress.leaks import SecretPieces, SecretScanner, ShortBudget
 from ferryman.egress.scanner_cache import ScannerCache
+from ferryman.framing.body import FramedText
 
 Credentials = Mapping[str, Credential]  # all open credentials of a task, by name
 scanners = offload.forget_between_owners(ScannerCache())
@@ -105,9 +106,7 @@ def scan_output(credentials: Sequence[Credential], content: Sequence[Block], *, 
     return list(leaks.redact_blocks(content, _get_scanner(credentials, steps)))
 
 
-def frame_text(
-    credentials: Sequence[Credential], text: str, nonce: str, most: int = RESULT_CHARACTERS_MAX
-) -> sanitize.RenderedText:
+def frame_text(credentials: Sequence[Credential], text: str, nonce: str, most: int = RESULT_CHARACTERS_MAX) -> FramedText:
     """Return a text of the system that quotes others, redacted, cut to `most` characters and framed for the model."""
     return sanitize.frame_text(text, _get_scanner(credentials), nonce=nonce, most=most)
 

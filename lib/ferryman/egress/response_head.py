@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from ferryman.domain.http.request import InboundResponse
 from ferryman.domain.http.status import RETRY_STATUSES, is_redirect
-from ferryman.egress.frame import neutralize_unframed
 from ferryman.egress.leaks import SecretScanner, redact_text
 from ferryman.egress.leaks.redaction import format_finding
+from ferryman.framing.frame import neutralize_unframed
 
 INVALID = "invalid"
 """Shown in place of a header that is malformed, too long, or given twice."""

@@ -18,10 +18,10 @@ from ferryman.domain.http.charsets import (
     UNREADABLE_SHARE_MAX,
 )
 from ferryman.domain.http.request import InboundResponse
-from ferryman.egress.frame import remove_invisible
 from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.leaks.redaction import format_redaction
 from ferryman.egress.response_head import get_header, get_media_type
+from ferryman.framing.frame import remove_invisible
 
 CHARACTERS_READ = 65_536
 """Characters of a text that are scanned: those that the model reads, and enough after them to find a secret at the cut."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 import httpx
 
 from ferryman.gcp.http import HttpClient, build_trace_headers
-from ferryman.ports.errors import UnavailableError
+from ferryman.ports.errors import RejectedError, UnavailableError
+
+ANSWER_BYTES_MAX = 4 * 1_048_576
+"""Of the answer of a function without keys."""
 
 
 class FunctionClient:
@@ -31,13 +35,51 @@ class FunctionClient:
     ) -> httpx.Response:
         """Return the answer to a JSON object, or to bytes. Raise `UnavailableError` unless its status is 200 or one of
         `expected`."""
-        url = self._urls[function]
-        headers = {"Authorization": f"Bearer {await self._token(url)}", **build_trace_headers(self._traceparent())}
+        answer = await self._send(function, path, body)
         try:
-            sent: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
-            answer = await self._wire.client().post(url + path, **sent, headers=headers)
+            await answer.aread()
         except httpx.HTTPError as error:
-            raise UnavailableError(f"function {function} did not answer ({type(error).__name__})") from None
+            raise _report_silence(function, error) from None
+        finally:
+            await answer.aclose()
         if answer.status_code not in (httpx.codes.OK, *expected):
             raise UnavailableError(f"function {function} answered {answer.status_code}")
         return answer
+
+    async def ask(self, function: str, path: str, body: Mapping[str, Any]) -> Any:
+        """Return the JSON that a function answers which may have been taken over: at most `ANSWER_BYTES_MAX`, as it is sent.
+
+        Raise `UnavailableError` for another status than 200, `RejectedError` for a longer answer, ValueError for no JSON.
+        """
+        answer = await self._send(function, path, body)
+        received = bytearray()
+        try:
+            if answer.status_code != httpx.codes.OK:
+                raise UnavailableError(f"function {function} answered {answer.status_code}")
+            async for part in answer.aiter_raw():  # a coding is not undone: it could make much of little
+                received += part
+                if len(received) > ANSWER_BYTES_MAX:
+                    raise RejectedError(f"function {function} answered more than {ANSWER_BYTES_MAX:,} bytes")
+        except httpx.HTTPError as error:
+            raise _report_silence(function, error) from None
+        finally:
+            await answer.aclose()
+        try:
+            return json.loads(received)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+
+    async def _send(self, function: str, path: str, body: Mapping[str, Any] | bytes) -> httpx.Response:
+        """Return the head of the answer. Raise `UnavailableError`."""
+        url = self._urls[function]
+        headers = {"Authorization": f"Bearer {await self._token(url)}", **build_trace_headers(self._traceparent())}
+        client = self._wire.client()
+        try:
+            sent: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
+            return await client.send(client.build_request("POST", url + path, **sent, headers=headers), stream=True)
+        except httpx.HTTPError as error:
+            raise _report_silence(function, error) from None
+
+
+def _report_silence(function: str, error: httpx.HTTPError) -> UnavailableError:
+    return UnavailableError(f"function {function} did not answer ({type(error).__name__})")

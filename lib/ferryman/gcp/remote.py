@@ -9,14 +9,13 @@ import httpx
 
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.keyless_answer import KeylessAnswer, read_answer
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
-from ferryman.domain.owners.user_changes import UserChangesError, read_changes
 from ferryman.domain.receipts import settlement
 from ferryman.domain.stale import StaleError
 from ferryman.gcp.functions import FunctionClient
 from ferryman.ports.errors import RejectedError
-from ferryman.ports.local_functions import LocalAnswer
 
 SCANNING_FUNCTION = "api_call"
 """The key holder that scans the model's output."""
@@ -45,15 +44,11 @@ class RemoteTools:
         )
         return settlement.read_settlement(ticket, answer)
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
+    async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         """Return what a function without keys says of a call. Raise `UnavailableError` or `RejectedError`."""
-        answer = (await self._functions.post(function, "/", body)).json()
-        content, code = str(answer["content"]), None if answer["code"] is None else str(answer["code"])
-        if "changes" not in answer:
-            return LocalAnswer(content, code)
         try:
-            return LocalAnswer(content, code, read_changes(answer["changes"]))
-        except UserChangesError as error:
+            return read_answer(await self._functions.ask(function, "/", body))
+        except ValueError as error:  # no JSON, or of another shape
             raise RejectedError(f"{function} returned an invalid answer: {error}") from None
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:

@@ -87,7 +87,8 @@ def build_tickets(
 
     A call of a routed tool becomes one of the tool that executes it.
     """
-    routed = [_route_call(deps, execution, *pair) for pair in zip(calls, redacted, strict=False)]
+    scanned = [(*pair, dict(pair[0].arguments) != dict(pair[1].arguments)) for pair in zip(calls, redacted, strict=False)]
+    routed = [(*_route_call(deps, execution, call, clean), is_redacted) for call, clean, is_redacted in scanned]
     return tuple(
         Ticket(
             seq=seq,
@@ -101,8 +102,9 @@ def build_tickets(
             created_at=now,
             parent=parent,
             label=label,
+            redacted=is_redacted,
         )
-        for seq, (call, redacted_call) in enumerate(routed, first)
+        for seq, (call, redacted_call, is_redacted) in enumerate(routed, first)
     )
 
 

@@ -1,31 +1,11 @@
-"""The port of local functions, which run in functions without keys: what is asked of them, and what they answer."""
+"""The id by which local functions know a user."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from ferryman.domain.executions.context import ExecutionContext
-from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.workspaces.names import derive_default_workspace
-
-
-@dataclass(frozen=True, slots=True)
-class LocalAnswer:
-    """What a local function says of a call, and what of its user's documents it would change; `code` names a failure."""
-
-    content: str = field(repr=False)
-    code: str | None = None
-    changes: UserChanges = field(default_factory=UserChanges)
-
-
-AskFunction = Callable[[str, Mapping[str, Any]], Awaitable[LocalAnswer]]
-"""Has a function run a tool: takes the function's name and the body, returns the answer.
-
-Raises `UnavailableError`, and `RejectedError` for an invalid answer.
-"""
 
 
 def build_user_id(context: ExecutionContext) -> str:

@@ -14,6 +14,7 @@ from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import FINDING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
@@ -48,7 +49,6 @@ from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs
 from ferryman.ports.keys import PrivateKeys as KeysPort
-from ferryman.ports.local_functions import LocalAnswer
 from ferryman.ports.model import ReplyScanner as ScannerPort
 from ferryman.ports.owners import Ledger, Owners
 from ferryman.ports.queue import Queue
@@ -60,8 +60,8 @@ from ferryman.tools.concierge import save_preference  # noqa: F401 - it register
 from ferryman.tools.concierge.unit_of_work import UnitOfWork
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.finding.find_tools import ToolSearchCalls
+from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
-from ferryman.tools.local_function.calling import LocalFunctionCalls
 from ferryman.tools.local_function.execute import answer
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
@@ -132,13 +132,13 @@ class LocalFunctions:
     def __init__(self, documents: UserDocuments) -> None:
         self._documents = documents
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
+    async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         """Run the tool that `body` names."""
         tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
         db = UnitOfWork(self._documents, body["user"]) if function == "concierge" else None
         answered = await answer(tool_call, UUID(body["user"]), db)
         changes = UserChanges() if db is None else db.close(failed=answered.code is not None)
-        return LocalAnswer(answered.content, answered.code, changes)
+        return KeylessAnswer(answered.content, answered.code, changes)
 
 
 class Keys:
@@ -253,7 +253,7 @@ def build_loop_deps(
     """Build the dependencies of the orchestrator, with every port instrumented."""
     reached = InstrumentedPort(remote, "toolbox", meet)
     local = InstrumentedPort(LocalFunctions(ports.user_documents), "local", meet)
-    local_calls = instrument(LocalFunctionCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
+    local_calls = instrument(KeylessCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
     clusters = MemoryClusters(Memory())  # nothing is declared
     searches = instrument(
         ToolSearchCalls(tickets=ports.tickets, scanner=remote, clock=clock, clusters=clusters, executions=ports.executions),

@@ -17,7 +17,7 @@ _OF_TOKENS = Replacement(
 )
 """Before a token is asked for, it is checked that its credentials may go to the endpoint, and the token to the tool's host."""
 
-_QUADRATIC = Replacement(file="egress/escapes.py", old=r'r"(?<!\\)\\++(?:u\{', new=r'r"\\+(?:u\{')
+_QUADRATIC = Replacement(file="framing/escapes.py", old=r'r"(?<!\\)\\++(?:u\{', new=r'r"\\+(?:u\{')
 """Tried from each of the backslashes of a run, as a pattern of ours was."""
 
 LAYERS = (
@@ -153,7 +153,7 @@ LAYERS = (
         name="framing",
         replacements=(
             Replacement(
-                file="egress/frame.py",
+                file="framing/frame.py",
                 old="    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
                 new="    return body\n    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
             ),

@@ -23,8 +23,8 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.egress import checking, checks, on_loop
 from ferryman.egress.checking import CallChecker
-from ferryman.egress.frame import neutralize_unframed
 from ferryman.egress.scanner_cache import ScannerCache
+from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.tasks import MemoryCredentials
@@ -39,7 +39,7 @@ from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.declared.preparing import make_custom_preparer
 from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
 from ferryman.tools.finding.find_tools import ToolSearchCalls
-from ferryman.tools.local_function.calling import LocalFunctionCalls
+from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault import seal
@@ -198,7 +198,7 @@ class Functions:
             meet=_meet,
         )
         clusters, sealer = MemoryClusters(stage.memory), stage.deps().sealer
-        local = LocalFunctionCalls(
+        local = KeylessCalls(
             tickets=self.ports.tickets, scanner=self, clock=stage.clock, ask=LocalFunctions(self.ports.user_documents).ask
         )
         searches = ToolSearchCalls(

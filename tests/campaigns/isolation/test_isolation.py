@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.tasks import MemoryTasks
-from ferryman.ports.local_functions import LocalAnswer
 from tests.campaigns.crash.fixtures import LocalFunctions
 from tests.campaigns.isolation import functions
 from tests.campaigns.isolation.attempts import SLOT
@@ -92,10 +92,10 @@ async def test_what_a_route_lets_through_is_found(change: Callable[[Deployment],
 class ObeyingFunctions(LocalFunctions):
     """Local functions that act for the workspace which the arguments name."""
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
+    async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         named = body["arguments"].get("workspace", "")
         answer = await super().ask(function, body)
-        return LocalAnswer(f"{answer.content} {named in derive_default_workspace('ann')}", answer.code, answer.changes)
+        return KeylessAnswer(f"{answer.content} {named in derive_default_workspace('ann')}", answer.code, answer.changes)
 
 
 async def test_what_a_function_lets_through_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

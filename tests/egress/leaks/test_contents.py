@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.egress.escapes import replace_lookalikes
 from ferryman.egress.leaks.contents import Contents, extract_texts
 from ferryman.egress.leaks.inflate import find_heads
 from ferryman.egress.leaks.non_ascii import BEYOND_ASCII_LEAST, READ_AS_ASCII, find_non_ascii_texts
 from ferryman.egress.leaks.shapes import build_shape_table, find_spans
 from ferryman.egress.leaks.text_spans import LEAST, LEAST_OF_MANY, MANY, find_text_spans
+from ferryman.framing.escapes import replace_lookalikes
 
 NOISE = b"\x00\xff\x01"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ferryman.egress import escapes
+from ferryman.framing import escapes
 
 UNDONE: dict[Callable[[str], str], dict[str, str]] = {
     escapes.undo_percents: {

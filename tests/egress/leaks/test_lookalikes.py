@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from ferryman.egress import escapes, marks
+from ferryman.framing import escapes, marks
 
 
 def load_again(module: ModuleType) -> ModuleType:

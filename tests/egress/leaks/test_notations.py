@@ -10,8 +10,8 @@ from sys import maxunicode
 
 import pytest
 
-from ferryman.egress.escapes import replace_lookalikes
 from ferryman.egress.leaks import LeakFinding
+from ferryman.framing.escapes import replace_lookalikes
 from tests.egress.leaks import notations, requests
 from tests.egress.leaks.corpus import HOST, KINDS
 from tests.egress.leaks.notations import IN_MORE, WAYS

@@ -14,9 +14,9 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.egress.frame import neutralize_unframed
 from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.sanitize import frame_text
+from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.memory import Memory

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.egress.frame import neutralize_unframed
+from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.memory import Memory
 from ferryman.openapi import DocumentImport

@@ -111,6 +111,7 @@ class Ticket:
     the claims; `in_doubt` tells that the call was sent and its outcome is unknown. `called_as` is the name that was called,
     where that is a tool whose calls `tool` executes (tools/routed): `arguments` are those of `tool` then. `label` is that of
     the arguments: of all that was read before they were written. Its sources are the calls before, and are not repeated here.
+    `redacted` tells that the scan took a credential out of what the model wrote.
     """
 
     seq: int
@@ -131,6 +132,7 @@ class Ticket:
     result: ToolCallResult | None = None
     parent: int | None = None
     label: FlowLabel = OWNED
+    redacted: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -223,6 +223,10 @@ WEBHOOK_NOT_REGISTERED = Refusal(
     reason="webhook_not_registered",
     message="Error: webhook URL not registered for this task. Register it in your task settings.",
 )
+LEAK_IN_ARGUMENTS = Refusal(
+    reason=LEAK,
+    message="Error: Blocked -- the arguments hold a credential of the task: nothing is sent or stored, with it or without it.",
+)
 INTERNAL_ERROR = Refusal(reason="internal_fault", message="Error: request failed: an internal fault")
 """An error of our own, before anything was sent."""
 IN_DOUBT = Refusal(

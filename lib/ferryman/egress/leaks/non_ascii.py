@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from ferryman.egress.escapes import replace_lookalikes
 from ferryman.egress.leaks import inflate
 from ferryman.egress.leaks.shapes import build_shape_table, find_spans
 from ferryman.egress.leaks.skeleton import find_occurrences
 from ferryman.egress.leaks.text_spans import find_text_spans
+from ferryman.framing.escapes import replace_lookalikes
 
 BEYOND_ASCII_LEAST = 20
 FEW = 250  # bytes for each span that may be UTF-8, of which a content of few such spans has more: they are read one by one

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ferryman.domain.http.request import BodyType, OutboundRequest
-from ferryman.egress import escapes
 from ferryman.egress.inject import list_request_placeholders, to_display_form
+from ferryman.framing import escapes
 
 UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")

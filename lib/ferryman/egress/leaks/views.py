@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ferryman.egress import escapes
 from ferryman.egress.leaks import encodings
 from ferryman.egress.leaks.shapes import build_shape_table
 from ferryman.egress.leaks.words import join_words
+from ferryman.framing import escapes
 
 STEPS = 5_500_000  # For any text: enough for one compressed stream of the greatest length. A step takes some 7 ns of CPU.
 SMALL = 8_192

@@ -15,6 +15,7 @@ from typing import Any
 from ferryman import offload
 from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.refusal import ERROR
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.found_tools import write_found
@@ -23,11 +24,10 @@ from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.executions import Executions
-from ferryman.ports.local_functions import LocalAnswer
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import Tickets
 from ferryman.selection import ToolIndex, read_definition, search
-from ferryman.tools.local_function.calling import LocalFunctionCalls
+from ferryman.tools.keyless.calling import KeylessCalls
 
 FOUND_MAX = 5
 """How many tools a search returns."""
@@ -52,13 +52,11 @@ class ToolSearchCalls:
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
-        calls = LocalFunctionCalls(
-            tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=partial(self._ask, execution)
-        )
+        calls = KeylessCalls(tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=partial(self._ask, execution))
         return await calls.execute(ticket, execution=execution)
 
-    async def _ask(self, execution: Execution, _: str, body: Mapping[str, Any]) -> LocalAnswer:
-        return LocalAnswer(*await self._answer(execution, body))
+    async def _ask(self, execution: Execution, _: str, body: Mapping[str, Any]) -> KeylessAnswer:
+        return KeylessAnswer(*await self._answer(execution, body))
 
     async def _answer(self, execution: Execution, body: Mapping[str, Any]) -> tuple[str, str | None]:
         query = body["arguments"].get("query")

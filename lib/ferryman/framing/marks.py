@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
-from ferryman.egress.escapes import PLAIN
-from ferryman.egress.mark_words import find_possible_marks
+from ferryman.framing.escapes import PLAIN
+from ferryman.framing.mark_words import find_possible_marks
 
 # Homoglyphs, as pairs: the letter of another script, and the Latin one that a reader, and a model, takes it for. Listed as in
 # Unicode's report on confusable characters (UTS #39); forms that the name of a character states are read from the name.

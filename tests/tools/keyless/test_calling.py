@@ -13,6 +13,7 @@ import pytest
 
 from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TRUNCATED, Ticket, TicketState
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.suggestion import SUGGESTIONS
 from ferryman.domain.executions.execution import Execution, Status
@@ -24,8 +25,8 @@ from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import RejectedError, UnavailableError
-from ferryman.ports.local_functions import LocalAnswer, build_user_id
-from ferryman.tools.local_function.calling import CONFLICTS_MAX, LocalFunctionCalls
+from ferryman.ports.local_functions import build_user_id
+from ferryman.tools.keyless.calling import CONFLICTS_MAX, KeylessCalls
 from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
 
 PATH = "user_memory/taste"
@@ -42,6 +43,7 @@ class Caller:
     clock: ManualClock = field(default_factory=ManualClock)
     says: str | Exception = "43"
     code: str | None = None
+    reported: Mapping[str, Any] = field(default_factory=dict)
     changes: UserChanges = field(default_factory=UserChanges)
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     scanned: int = 0
@@ -51,7 +53,7 @@ class Caller:
         self.memory.executions["e"] = build_execution(status=Status.RUNNING, lease=build_lease(), policy=POLICY)
         self.memory.tasks["t"] = build_task()
         self.memory.tickets["e"] = {0: build_ticket(tool="calculator", display_arguments=ARGUMENTS, arguments=b"sealed")}
-        self.calls = LocalFunctionCalls(tickets=MemoryTickets(self.memory), scanner=self, clock=self.clock, ask=self.ask)
+        self.calls = KeylessCalls(tickets=MemoryTickets(self.memory), scanner=self, clock=self.clock, ask=self.ask)
 
     @property
     def ticket(self) -> Ticket:
@@ -60,12 +62,12 @@ class Caller:
     async def execute(self) -> Ticket:
         return await self.calls.execute(self.ticket, execution=self.memory.executions["e"])
 
-    async def ask(self, function: str, body: Mapping[str, Any]) -> LocalAnswer:
+    async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         self.requests.append((function, body))
         self.clock.turn(2)
         if isinstance(self.says, Exception):
             raise self.says
-        return LocalAnswer(self.says, self.code, self.changes)
+        return KeylessAnswer(self.says, self.code, self.changes, **self.reported)
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         assert execution.id == "e"
@@ -225,8 +227,8 @@ async def test_a_tool_runs_again_where_what_it_has_read_was_changed_meanwhile(ca
     caller.memory.user_documents[USER, PATH] = ({"n": 0}, "7")
     known = iter(["", "7"])
 
-    async def ask(function: str, body: Mapping[str, Any]) -> LocalAnswer:
-        return LocalAnswer("done", changes=UserChanges({PATH: next(known)}, {PATH: {"n": 1}}))
+    async def ask(function: str, body: Mapping[str, Any]) -> KeylessAnswer:
+        return KeylessAnswer("done", changes=UserChanges({PATH: next(known)}, {PATH: {"n": 1}}))
 
     settled = await replace(caller.calls, ask=ask).execute(caller.ticket, execution=caller.memory.executions["e"])
     assert settled == caller.ticket

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.egress import marks
-from ferryman.egress.mark_words import EVERY, PossibleMarks, find_possible_marks
+from ferryman.framing import marks
+from ferryman.framing.mark_words import EVERY, PossibleMarks, find_possible_marks
 
 SPELLED = ("t", "T", "o", "O", "0", "l", "L", "1", "i", "I", "r", "e", "3", "s", "5", "S", "p", "n", "to", "ol", "res", "ponse")
 APART = (

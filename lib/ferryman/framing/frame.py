@@ -6,8 +6,8 @@ import html
 import re
 import unicodedata
 
-from ferryman.egress import marks
-from ferryman.egress.escapes import undo_backslashes, undo_entities, undo_percents
+from ferryman.framing import marks
+from ferryman.framing.escapes import undo_backslashes, undo_entities, undo_percents
 
 _CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
 # Format characters, fillers, joiners, tags, variation selectors, lone surrogates and noncharacters.

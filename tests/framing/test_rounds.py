@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.egress import frame, marks
+from ferryman.framing import frame, marks
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """A call of a function without keys: claimed, scanned and settled by the process that asks for it.
 
 Such a function has no store and knows no credential. So it is given the arguments as they were scanned, and its result is
-scanned by a key holder before it is stored.
+scanned by a key holder before it is stored; content of others is framed after that. Where the scan took a credential out of
+the arguments, a tool that has a network is not called: it would send another text than was written.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ferryman.catalog.tools import find_tool, holds_secrets
@@ -14,24 +16,28 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
     CALL_ATTEMPTS_MAX,
     RESULT_CHARACTERS_MAX,
-    TRUNCATED,
     Ticket,
     TicketState,
     ToolCallResult,
-    limit_result,
 )
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.labelling import label_result
-from ferryman.domain.calls.suggestion import FUNCTION_FAILED, SUGGESTIONS
+from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.owners.user_changes import UserChanges, UserChangesError
 from ferryman.domain.tools.settings import TIMEOUT_LIMIT_S
 from ferryman.domain.tools.tool import ToolPolicy
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
-from ferryman.ports.local_functions import AskFunction, LocalAnswer, build_user_id
+from ferryman.ports.keyless import AskFunction
+from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
+from ferryman.tools.keyless.framing import strip_content
+from ferryman.tools.keyless.hook import CallHook
+from ferryman.tools.keyless.results import build_refusal, build_result
 
 SCANNED_CHARACTERS_MAX = 4 * RESULT_CHARACTERS_MAX
 """How much of a result is scanned, and kept before it is cut: a cut could hide half of a key from the scan."""
@@ -41,20 +47,27 @@ CONFLICTS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalFunctionCalls:
-    """Executes the calls of the tools whose functions hold no key."""
+class KeylessCalls:
+    """Executes the calls of the tools whose functions hold no key; `hooks` by kind of tool."""
 
     tickets: Tickets
     scanner: ReplyScanner
     clock: Clock
     ask: AskFunction
+    hooks: Mapping[str, CallHook] = field(default_factory=dict)
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
-        """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
+        """Return the ticket as it settled, or with the refusal that is yet to be stored.
+
+        Raise `StaleError` or `UnavailableError`; then the call may be made again.
+        """
+        tool = find_tool(ticket.tool)
+        if ticket.redacted and tool.policy.network is not NetworkPolicy.NONE:
+            return replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refusal.LEAK_IN_ARGUMENTS))
         call_request = CallRequest(
             execution=execution.id, seq=ticket.seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
         )
-        claimed = await self.tickets.claim(call_request, tool=find_tool(ticket.tool).function, now=self.clock.now())
+        claimed = await self.tickets.claim(call_request, tool=tool.function, now=self.clock.now())
         if claimed.ticket.result is not None:
             return claimed.ticket
         for _ in range(CONFLICTS_MAX):
@@ -64,7 +77,7 @@ class LocalFunctionCalls:
                 if not claimed.again:
                     await self.tickets.release(claimed)
                 raise
-            result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
+            result = label_result(result, tool.policy, seq=ticket.seq, arguments=ticket.label)
             now = self.clock.now()
             if await self._settle(claimed, execution, result, changes, now):
                 return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
@@ -82,53 +95,61 @@ class LocalFunctionCalls:
         return True
 
     async def _run(self, claimed: ClaimedCall, execution: Execution) -> tuple[ToolCallResult, UserChanges]:
-        ticket = claimed.ticket
-        fault = ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
+        ticket, hook = claimed.ticket, self.hooks.get(find_tool(claimed.ticket.tool).kind)
         if ticket.attempt > CALL_ATTEMPTS_MAX:
-            return fault, UserChanges()
+            if hook is not None:
+                await hook.conclude(claimed, execution, None)
+            return build_refusal(ticket, refusal.INTERNAL_ERROR), UserChanges()
+        try:
+            added = {} if hook is None else await hook.prepare(claimed, execution)
+        except CallRefusedError as refused:
+            return build_refusal(ticket, refused.refusal), UserChanges()
         body = {
+            **added,
             "call": ticket.call,
             "tool": ticket.tool,
             "arguments": dict(ticket.display_arguments),
             "user": build_user_id(execution.context),
             "within_s": limit_time(ticket, claimed.policy),
         }
-        asked_at = self.clock.now()
+        policy, asked_at = find_tool(ticket.tool).policy, self.clock.now()
+        answer = None
         try:
             answer = await self.ask(find_tool(ticket.tool).function, body)
             latency_ms = (self.clock.now() - asked_at).total_seconds() * 1_000
-            check_collections(find_tool(ticket.tool).policy, answer.changes)
-            text, changes = await self._scan(execution, answer)
+            check_collections(policy, answer.changes)
+            if hook is not None:
+                await hook.conclude(claimed, execution, answer)
+            readable = replace(answer, content=strip_content(answer.content)) if policy.wrapped else answer
+            scanned, changes = await self._scan(execution, readable)
+            result = await build_result(ticket, execution.owner, answer, scanned)
         except RejectedError:  # no answer, or a credential of the task does not open: nobody can say what the text holds
-            return fault, UserChanges()
-        most = limit_result(find_tool(ticket.tool).policy)
-        if len(text) > most:
-            text = text[:most] + TRUNCATED
-        # a code is not scanned: it is one of ours
-        code = answer.code if answer.code is None or answer.code in SUGGESTIONS else FUNCTION_FAILED
-        suggestion = None if code is None else SUGGESTIONS[code]
-        result = ToolCallResult(tool=ticket.tool, content=text, ok=code is None, code=code, suggestion=suggestion)
-        result = replace(result, response_size_bytes=len(answer.content.encode()), latency_ms=latency_ms)
-        return result, changes if code is None else UserChanges()
+            if hook is not None and answer is None:
+                await hook.conclude(claimed, execution, None)
+            return build_refusal(ticket, refusal.INTERNAL_ERROR), UserChanges()
+        return replace(result, latency_ms=latency_ms), changes if result.code is None else UserChanges()
 
-    async def _scan(self, execution: Execution, answer: LocalAnswer) -> tuple[str, UserChanges]:
-        """Return the content and the changes as they may be stored: with every credential of the task redacted.
+    async def _scan(self, execution: Execution, answer: KeylessAnswer) -> tuple[KeylessAnswer, UserChanges]:
+        """Return the answer and its changes as they may be stored: with every credential of the task redacted.
 
         Raise `RejectedError` where one is in a path, or where the documents cannot be written without it.
         """
         content, changes, policy = answer.content[:SCANNED_CHARACTERS_MAX], answer.changes, execution.policy
         if policy is not None and not holds_secrets(policy):
-            return content, changes  # there is no secret that they could contain
+            return replace(answer, content=content), changes  # there is no secret that they could contain
         written = [
             {"type": "tool_use", "id": str(number), "name": "write", "input": {"path": path, "document": document}}
             for number, (path, document) in enumerate(changes.writes.items())
         ]
-        text, *blocks = await self.scanner.scan(execution, [{"type": "text", "text": content}, *written])
-        inputs = [block["input"] for block in blocks]
+        texts = [{"type": "text", "text": text} for text in (content, *(() if answer.url is None else (answer.url,)))]
+        redacted = await self.scanner.scan(execution, [*texts, *written])
+        inputs = [block["input"] for block in redacted[len(texts) :]]
         if [row.get("path") for row in inputs] != list(changes.writes) or any("document" not in row for row in inputs):
             raise RejectedError("a document cannot be written without a credential that it holds")
+        clean = [str(block["text"]) for block in redacted[: len(texts)]]
+        scanned = replace(answer, content=clean[0], url=clean[1] if len(clean) > 1 else None)
         try:
-            return str(text["text"]), UserChanges(changes.reads, {row["path"]: row["document"] for row in inputs})
+            return scanned, UserChanges(changes.reads, {row["path"]: row["document"] for row in inputs})
         except UserChangesError as error:  # a document is longer without its credentials
             raise RejectedError(str(error)) from None
 

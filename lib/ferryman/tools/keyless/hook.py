@@ -1,0 +1,39 @@
+"""What a kind of tool adds around the calls of its function: what it is told besides, and what is done before and after.
+
+A kind that needs nothing of that has no hook. To add one: a class with these two methods in the kind's own package, and an
+entry under its kind in the `hooks` of `KeylessCalls` (`composition/orchestrator.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
+from ferryman.domain.executions.execution import Execution
+from ferryman.ports.tickets import ClaimedCall
+
+
+class CallHook(Protocol):
+    """Runs in the orchestrator, which has Firestore and no key, while the call is claimed by this delivery and no other.
+
+    Both methods may run more than once for a call: again after a crash, with the same `claimed.call_request` (execution and
+    seq), a higher `claimed.ticket.attempt`, and `claimed.again` where an earlier attempt may have reached the function. So what
+    they store is keyed by execution and seq. A call that is ended from outside while its answer is lost (a cancel, a kill
+    switch) is never concluded: what was set aside for it needs an end of its own.
+    """
+
+    async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:
+        """Return what is posted beside `call`, `tool`, `arguments`, `user` and `within_s`, which it cannot replace.
+
+        The arguments are `claimed.ticket.display_arguments`, unchecked: as the model wrote them, or with credentials taken out
+        where the tool has no network. Raise `CallRefusedError` to refuse the call (nothing is asked then, and nothing
+        concluded), `UnavailableError` to have it made later.
+        """
+
+    async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> None:
+        """Take note of what the function said, before the result is stored; None where it will say nothing any more.
+
+        `answer.about` is a stranger's word, and so is everything else of it. Raise `UnavailableError` to have the call made
+        again, `RejectedError` where the answer cannot be: the call has failed then.
+        """
