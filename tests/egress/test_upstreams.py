@@ -59,17 +59,18 @@ async def start_worker(harness: GateHarness) -> None:
 @pytest.mark.parametrize("name", DRIPS)
 async def test_a_drip_ends_by_the_deadline(name: str, harness: GateHarness, tally: Tally) -> None:
     await start_worker(harness)
-    result = await send(harness, DRIPS[name], within_s=2)
-    passed = sound(harness, result) and result.content == f"{LATE} (2s)"
+    result = await send(harness, DRIPS[name], within_s=1)
+    passed = sound(harness, result) and result.content == f"{LATE} (1s)"
     tally("upstreams", "drips", passed)
     assert passed, result.content[:200]
 
 
 async def test_an_upstream_that_reads_nothing_ends_by_the_deadline(harness: GateHarness, tally: Tally) -> None:
-    closed, over = asyncio.Event(), asyncio.Event()
+    begun, closed, over = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def deaf(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport
+        begun.set()
         await closed.wait()
         writer.transport.abort()
         over.set()
@@ -80,13 +81,14 @@ async def test_an_upstream_that_reads_nothing_ends_by_the_deadline(harness: Gate
     harness.dialer.ports[ip_address("25.0.0.9")] = server.sockets[0].getsockname()[1]
     request = outbound(credential="KEY_0", body={"a": "x " * 400_000})
     await start_worker(harness)
-    result = await harness.gate(within_s=1).send(request, CallPolicy(execution=policy(), credentials=KEYS))
+    result = await harness.gate(within_s=2).send(request, CallPolicy(execution=policy(), credentials=KEYS))
     closed.set()
     server.close()
-    await over.wait()
+    if begun.is_set():  # on a slow machine the time is up before there is a connection
+        await over.wait()
     await wait_for_transports()
     tally("upstreams", "drips", result.content.startswith(LATE))
-    assert (result.content, result.blocked) == (f"{LATE} (1s)", False)
+    assert (result.content, result.blocked) == (f"{LATE} (2s)", False)
 
 
 @pytest.mark.parametrize("name", [name for name, (_, begins) in UPSTREAMS["bombs"].items() if begins.startswith(FRAMED)])

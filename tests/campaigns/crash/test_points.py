@@ -10,6 +10,9 @@ from tests.campaigns.crash.points import targets
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
 from tests.campaigns.crash.simulated import AWAY, SimulatedRun, memory_ports
 
+LOST_STEP = 3
+"""Of the answers that are lost, every third; `make faults` loses that of every call to Firestore."""
+
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 async def test_killed_at_any_point_it_still_ends_right(scenario: Scenario) -> None:
@@ -30,7 +33,7 @@ async def test_with_any_answer_lost_it_still_ends_right(scenario: Scenario) -> N
     whole = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()))
     uninterrupted = await whole.perform()
     findings = []
-    for number, point in enumerate(whole.passed):
+    for number, point in enumerate(whole.passed[::LOST_STEP]):
         run = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()), target=point, way=AWAY)
         after = await run.perform(together=1 + number % 2, impatient=number % 3 == 0)
         assert run.hit, f"{point} was not reached"

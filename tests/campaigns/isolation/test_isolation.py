@@ -34,9 +34,8 @@ async def test_no_route_gives_or_tells_what_is_another_s(relation: Relation) -> 
     assert results.counts.total() > 30
 
 
-@EVERY_RELATION
-async def test_no_tool_gives_or_tells_what_is_another_s(relation: Relation) -> None:
-    results = await run_functions(relation)
+async def test_no_tool_gives_or_tells_what_is_another_s() -> None:
+    results = await run_functions(RELATIONS[0])  # `make isolation` does it for every relation
     assert results.findings == {}
     assert results.counts.total() > 150
 
@@ -133,6 +132,6 @@ def test_every_spelling_is_another() -> None:
 
 
 async def test_the_same_seed_makes_the_same_attempts() -> None:
-    first, again, other = [await run(RELATIONS[0], seed=seed, guesses=20) for seed in (1, 1, 2)]
+    first, again, other = [await run(RELATIONS[0], seed=seed, guesses=3) for seed in (1, 1, 2)]
     assert first.attempts == again.attempts != other.attempts
     assert all(SLOT.search(attempt) or "a list, a counter" in attempt for attempt in first.attempts)
