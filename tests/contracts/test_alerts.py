@@ -36,7 +36,7 @@ async def start(stores: Stores, name: str, *, policy: ExecutionPolicy = LIMITED)
 async def finish(stores: Stores, execution: Execution, used: int) -> list[str]:
     """Return the ids of the alerts with which an execution ends that has used so many credits."""
     ended = replace(execution, credits_used=Decimal(used))
-    entry = ledger.record_release(ended, tokens=Decimal(used), fees=Decimal(0), rest=Decimal(100 - used), at=LATER)
+    entry = ledger.record_release(ended, tokens=Decimal(used), rest=Decimal(100 - used), at=LATER)
     alerts = await stores.executions.finish(ended, replace(DONE, entry=entry), now=LATER)
     assert alerts is not None
     return list(alerts)

@@ -45,7 +45,7 @@ async def start(
 
 async def end(stores: Stores, execution: Execution, used: int, *, now: datetime = NOW) -> None:
     """End `execution`, which has used so many of its 100 credits."""
-    entry = ledger.record_release(execution, tokens=Decimal(used), fees=Decimal(0), rest=Decimal(100 - used), at=now)
+    entry = ledger.record_release(execution, tokens=Decimal(used), rest=Decimal(100 - used), at=now)
     await stores.executions.finish(replace(execution, credits_used=Decimal(used)), replace(DONE, entry=entry), now=now)
 
 

@@ -121,7 +121,7 @@ async def start(stores: Stores, name: str, *, policy: ExecutionPolicy = POLICY, 
 async def spend(stores: Stores, name: str, *, used: Decimal, policy: ExecutionPolicy = POLICY) -> None:
     """Return an execution of the same task that has ended, with `used` of its 100 credits spent."""
     execution = replace(await start(stores, name, policy=policy), credits_used=used)
-    entry = ledger.record_release(execution, tokens=used, fees=Decimal(0), rest=100 - used, at=NOW)
+    entry = ledger.record_release(execution, tokens=used, rest=100 - used, at=NOW)
     await stores.executions.finish(execution, replace(DONE, entry=entry), now=NOW)
 
 
@@ -142,7 +142,7 @@ async def test_nothing_is_held_for_an_execution_that_was_cancelled(stores: Store
 async def test_the_end_is_recorded_and_the_reservation_settled(stores: Stores) -> None:
     execution = apply_turn(await open_execution(stores))
     rest = Decimal(100) - execution.credits_used
-    entry = ledger.record_release(execution, tokens=execution.credits_used, fees=Decimal(0), rest=rest, at=LATER)
+    entry = ledger.record_release(execution, tokens=execution.credits_used, rest=rest, at=LATER)
     await stores.executions.finish(execution, replace(DONE, entry=entry), now=LATER)
     assert await read_execution(stores) == replace(
         execution, status=Status.COMPLETED, output="done", completed_at=LATER, lease=None
@@ -170,7 +170,7 @@ async def test_a_month_never_runs_backwards(stores: Stores) -> None:
     old = await start(stores, "exec_1", now=NOW)
     late = NOW + timedelta(days=30)
     await start(stores, "exec_2", now=late)
-    entry = ledger.record_release(old, tokens=Decimal(7), fees=Decimal(0), rest=Decimal(93), at=NOW)
+    entry = ledger.record_release(old, tokens=Decimal(7), rest=Decimal(93), at=NOW)
     await stores.executions.finish(replace(old, credits_used=Decimal(7)), replace(DONE, entry=entry), now=NOW)
     balance = await stores.ledger.balance("owner:ann")
     assert (balance.month, balance.credits_used, balance.credits_reserved) == ("2026-12", Decimal(7), Decimal(100))

@@ -19,6 +19,7 @@ from ferryman.domain.credits.ledger import (
     sort_entries,
     sum_accounts,
 )
+from ferryman.domain.expense import CallExpense, Expense
 from tests.builders import START, build_execution
 
 EXECUTION = build_execution()
@@ -32,14 +33,18 @@ def list_postings(entry: LedgerEntry | None) -> dict[str, Decimal]:
     return {posting.account: posting.credits for posting in entry.postings}
 
 
+def charge(fee: Decimal) -> CallExpense:
+    return CallExpense(expense=Expense.API_CALL_FEE, credits=fee)
+
+
 def record(turn: int) -> LedgerEntry:
-    entry = record_turn(EXECUTION, turn, tokens=Decimal(1), fees=FEE, at=START)
+    entry = record_turn(EXECUTION, turn, tokens=Decimal(1), calls=[charge(FEE)], at=START)
     assert entry is not None
     return entry
 
 
 def release(tokens: Decimal, fees: Decimal, rest: Decimal) -> LedgerEntry:
-    return record_release(EXECUTION, tokens=tokens, fees=fees, rest=rest, at=START)
+    return record_release(EXECUTION, tokens=tokens, calls=[charge(fees)], rest=rest, at=START)
 
 
 def test_a_reservation_moves_credits_from_the_owner_to_the_execution():
@@ -59,11 +64,24 @@ def test_a_turn_moves_credits_from_the_execution_to_its_expenses():
     [(Decimal(2), Decimal(0), {"execution:e", "llm_tokens"}), (Decimal(0), FEE, {"execution:e", "api_call_fee"})],
 )
 def test_an_account_that_gets_nothing_has_no_posting(tokens: Decimal, fees: Decimal, accounts: set[str]):
-    assert list_postings(record_turn(EXECUTION, 1, tokens=tokens, fees=fees, at=START)).keys() == accounts
+    assert list_postings(record_turn(EXECUTION, 1, tokens=tokens, calls=[charge(fees)], at=START)).keys() == accounts
+
+
+def test_calls_that_are_not_metered_are_entered_with_their_bytes_and_for_no_credits():
+    calls = [CallExpense(expense=Expense.STORAGE_UNMETERED, credits=Decimal(0), bytes=size) for size in (4521, 79)]
+    entry = record_turn(EXECUTION, 1, tokens=Decimal(0), calls=calls, at=START)
+    assert entry is not None
+    assert [(posting.account, posting.credits, posting.bytes) for posting in entry.postings] == [("storage_unmetered", 0, 4600)]
+
+
+def test_fees_are_entered_in_the_account_of_their_expense():
+    calls = [charge(FEE), CallExpense(expense=Expense.EMBEDDING, credits=Decimal(2)), charge(FEE)]
+    entry = record_turn(EXECUTION, 1, tokens=Decimal(1), calls=calls, at=START)
+    assert list_postings(entry) == {"execution:e": -4, "llm_tokens": 1, "api_call_fee": 1, "embedding": 2}
 
 
 def test_a_turn_without_expenses_has_no_entry():
-    assert record_turn(EXECUTION, 1, tokens=Decimal(0), fees=Decimal(0), at=START) is None
+    assert record_turn(EXECUTION, 1, tokens=Decimal(0), at=START) is None
 
 
 def test_the_end_moves_the_last_expenses_and_returns_the_rest():
@@ -80,7 +98,7 @@ def test_the_end_moves_the_last_expenses_and_returns_the_rest():
 @given(CREDITS, CREDITS, CREDITS, CREDITS, CREDITS)
 def test_an_ended_execution_s_account_is_empty_and_its_owner_is_short_of_what_was_spent(tokens, fees, last, last_fees, rest):
     amount = tokens + fees + last + last_fees + rest
-    turn = record_turn(EXECUTION, 1, tokens=tokens, fees=fees, at=START)
+    turn = record_turn(EXECUTION, 1, tokens=tokens, calls=[charge(fees)], at=START)
     entries = [record_reservation(EXECUTION, amount, at=START), *([turn] if turn else []), release(last, last_fees, rest)]
     sums = sum_accounts(entries)
     assert sums.get(name_account(EXECUTION), 0) == 0
@@ -106,7 +124,7 @@ def test_the_id_of_an_execution_may_have_dots():
     execution = build_execution(id="a.b")
     start, end = (
         record_reservation(execution, FEE, at=START),
-        record_release(execution, tokens=FEE, fees=FEE, rest=FEE, at=START),
+        record_release(execution, tokens=FEE, calls=[charge(FEE)], rest=FEE, at=START),
     )
     assert sort_entries([end, start]) == [start, end]
 

@@ -56,7 +56,7 @@ TICKETS = (
     build_settled_ticket(seq=2, step=2, call="c2"),
 )
 ENTRY = ledger.record_reservation(EXECUTION, Decimal(100), at=START)
-ENDED = ledger.record_release(EXECUTION, tokens=Decimal(0), fees=Decimal(0), rest=Decimal(1), at=START)
+ENDED = ledger.record_release(EXECUTION, tokens=Decimal(0), rest=Decimal(1), at=START)
 RECORD = Record(execution=EXECUTION, opening=build_setup(), steps=STEPS, tickets=TICKETS, entries=(ENDED, ENTRY))
 
 

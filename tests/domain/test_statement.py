@@ -10,17 +10,19 @@ import pytest
 from ferryman.domain.credits import ledger, statement
 from ferryman.domain.credits.statement import Grouping
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.expense import CallExpense, Expense
 from ferryman.domain.problem import InvalidInputError, Problem
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
+FEE = CallExpense(expense=Expense.API_CALL_FEE, credits=Decimal("0.5"))
 
 
 def entries(name: str, task: str, tokens: str) -> list[ledger.LedgerEntry]:
     execution = Execution(id=name, task=task, owner="ann", created_at=AT)
-    spent = ledger.record_turn(execution, 1, tokens=Decimal(tokens), fees=Decimal("0.5"), at=AT)
+    spent = ledger.record_turn(execution, 1, tokens=Decimal(tokens), calls=[FEE], at=AT)
     assert spent is not None
     rest = Decimal(100) - Decimal(tokens) - Decimal("0.5")
-    ended = ledger.record_release(execution, tokens=Decimal(0), fees=Decimal(0), rest=rest, at=AT)
+    ended = ledger.record_release(execution, tokens=Decimal(0), rest=rest, at=AT)
     return [ledger.record_reservation(execution, Decimal(100), at=AT), spent, ended]
 
 

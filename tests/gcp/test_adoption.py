@@ -135,7 +135,7 @@ async def test_an_execution_of_before_ends_with_nothing_left_reserved(stores: St
     if not ends_first:
         await adopt(stores)
     ended = replace(running, credits_used=Decimal(3))
-    entry = ledger.record_release(ended, tokens=Decimal(3), fees=Decimal(0), rest=Decimal(17), at=LATER)
+    entry = ledger.record_release(ended, tokens=Decimal(3), rest=Decimal(17), at=LATER)
     await stores.executions.finish(ended, replace(DONE, entry=entry), now=LATER)
     if ends_first:
         await adopt(stores)

@@ -107,7 +107,7 @@ async def end_execution(deps: RetentionSetup, executions: FirestoreExecutions, a
     execution = await under_way(deps, executions)
     closed, head = receipts(execution.receipts, ReceiptKind.CLOSED)
     execution = replace(await executions.renew(execution, now=NOW, lease=at + HOUR - NOW), receipts=head)
-    entry = ledger.record_release(execution, tokens=Decimal(1), fees=Decimal(0), rest=Decimal(99), at=at)
+    entry = ledger.record_release(execution, tokens=Decimal(1), rest=Decimal(99), at=at)
     await executions.finish(execution, replace(DONE, entry=entry, receipts=closed), now=at)
 
 

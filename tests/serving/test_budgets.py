@@ -16,6 +16,7 @@ from ferryman.domain.workspaces.workspace import build_default_workspace
 from tests.builders import START, build_execution
 from tests.domain.test_alert_message import ALERT
 from tests.domain.test_conversation_balance import STORED
+from tests.domain.test_statement import FEE
 
 from .conftest import TASK, Stage
 
@@ -99,7 +100,7 @@ async def test_a_statement_sums_up_by_task_agent_person_or_workspace(client: htt
     here = build_execution(id="e1", owner="ann", agent="eve", person="pat")
     other = replace(here, id="e2", workspace="ws_other", agent="wally", person="")
     for execution, tokens in ((here, "3"), (other, "4")):
-        entry = record_turn(execution, 1, tokens=Decimal(tokens), fees=Decimal("0.5"), at=START)
+        entry = record_turn(execution, 1, tokens=Decimal(tokens), calls=[FEE], at=START)
         assert entry is not None
         stage.memory.entries[entry.id] = entry
 

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from ferryman.catalog.tool_entries import read_categories, read_tools
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.expense import CallExpense, Expense
 from ferryman.domain.tasks.task import TaskSummary, ToolLoading
 from ferryman.domain.tools.names import names_tool
 from ferryman.domain.tools.tool import Tool
@@ -72,6 +73,13 @@ def get_fee(result: ToolCallResult) -> Decimal:
     if result.blocked or result.credential_used is None:
         return Decimal(0)
     return find_tool(result.tool).policy.fee
+
+
+def get_expense(result: ToolCallResult) -> CallExpense:
+    """Return what a call is entered in the ledger with."""
+    expense = find_tool(result.tool).policy.expense
+    is_counted = expense is Expense.STORAGE_UNMETERED and result.ok
+    return CallExpense(expense=expense, credits=get_fee(result), bytes=(result.response_size_bytes or 0) if is_counted else 0)
 
 
 def may_fetch_tokens(policy: ExecutionPolicy) -> bool:

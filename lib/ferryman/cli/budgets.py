@@ -90,7 +90,7 @@ async def ledger(session: ApiSession, month: str | None, by: str) -> None:
     statement = await session.client.get_ledger(month=month, by=by)
     session.screen.print_json(statement)
     rows = [{**line, by: line["id"] or "(nobody)"} for line in statement["lines"]]
-    columns = ("executions", "llm_tokens", "api_call_fees", "credits")
+    columns = ("executions", "llm_tokens", "api_call_fees", "embedding", "storage_bytes", "credits")
     session.screen.print_table(rows, by, *columns, empty=f"Nothing was used in {statement['month']}.")
     books = f"{say_count(statement['entries'], 'entries')} sum to {statement['sum_of_postings']}"
     session.screen.print_line(f"{statement['month']}: {statement['credits']} credits; {books}")

@@ -574,6 +574,8 @@ class StatementLineJson(TypedDict):
     executions: int
     llm_tokens: str
     api_call_fees: str
+    embedding: str
+    storage_bytes: int
     credits: str
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 
@@ -20,3 +22,12 @@ class Expense(StrEnum):
 
 CALL_EXPENSES = (Expense.API_CALL_FEE, Expense.EMBEDDING, Expense.STORAGE_UNMETERED)
 """Those that calls of tools are entered in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallExpense:
+    """What a call is entered in the ledger with: its fee in credits, and the bytes of one that is not metered."""
+
+    expense: Expense
+    credits: Decimal
+    bytes: int = 0

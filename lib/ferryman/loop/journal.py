@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.catalog.tools import FINDERS, find_tool, get_fee, list_names
+from ferryman.catalog.tools import FINDERS, find_tool, get_expense, get_fee, list_names
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
@@ -18,6 +18,7 @@ from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory
+from ferryman.domain.expense import CallExpense
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
 
 
@@ -76,6 +77,10 @@ class Run:
         if self.last is None or self.last.calls:
             return False
         return not self.last.is_paused or self.last.number > self.opening.max_iterations
+
+    def list_expenses(self) -> list[CallExpense]:
+        """Return what the calls since the last commit are entered in the ledger with: their credits are `fees`."""
+        return [get_expense(ticket.result) for ticket in self.settled if ticket.result is not None]
 
     def count_result(self, ticket: Ticket) -> None:
         """Take the first pending ticket as it settled: charge its fee, and add its result to the audit list."""

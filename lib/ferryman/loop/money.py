@@ -158,10 +158,10 @@ def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple
     if not execution.credits_reserved:
         return execution, None
     # a record that cannot be rebuilt still releases its reservation
-    committed, fees = (run.committed, run.fees) if run else (execution.credits_used, NOTHING)
+    committed, fees, calls = (run.committed, run.fees, run.list_expenses()) if run else (execution.credits_used, NOTHING, [])
     used = execution.credits_used
     if execution.pending_model_calls:
         used = min(execution.credits_reserved, max(used, committed + execution.credits_held))
     final = replace(execution, credits_used=used, pending_model_calls=0, credits_held=NOTHING, model_trouble=ModelTrouble())
     rest = execution.credits_reserved - used
-    return final, ledger.record_release(final, tokens=used - committed - fees, fees=fees, rest=rest, at=now)
+    return final, ledger.record_release(final, tokens=used - committed - fees, calls=calls, rest=rest, at=now)

@@ -93,7 +93,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
         events=run.execution.events + count_numbers(step),
     )
     counted = money.reserve_next_call(run, counted, tickets)
-    entry = ledger.record_turn(counted, number, tokens=paid, fees=run.fees, at=now)
+    entry = ledger.record_turn(counted, number, tokens=paid, calls=run.list_expenses(), at=now)
     counted, signed = receipts.sign_turn(signer, run, counted, step, tickets, entry, now)
     turn = TurnCommit(step=step, tickets=tickets, entry=entry, receipts=signed)
     committed = await deps.executions.commit(counted, turn, now=now, lease=deps.lease)

@@ -6,11 +6,11 @@ from decimal import Decimal
 from functools import reduce
 from operator import add
 
-from ferryman.domain.credits.ledger import TOKENS
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.executions.message import Reply
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.expense import Expense
 from ferryman.domain.records.record import Record
 from ferryman.loop.endings import FAULT
 from ferryman.loop.money import EXHAUSTED
@@ -56,7 +56,8 @@ def compute_unrecorded_usage(record: Record) -> Usage:
 def is_paid_unanswered(record: Record) -> bool:
     """Return whether tokens were charged at the end, of a model call whose answer nobody has."""
     ends = (entry for entry in record.entries if entry.id == f"{record.execution.id}.end")
-    return any(posting.credits > Decimal(0) for entry in ends for posting in entry.postings if posting.account == TOKENS)
+    tokens = [posting.credits for entry in ends for posting in entry.postings if posting.account == Expense.LLM_TOKENS]
+    return any(amount > Decimal(0) for amount in tokens)
 
 
 def _flood() -> tuple[dict[str, object], ...]:

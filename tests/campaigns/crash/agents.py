@@ -60,7 +60,7 @@ async def store_others(ports: Ports, scenario: Scenario) -> None:
         return
     ended = await _open(ports, scenario, "before", conversation.credits_used)
     used = replace(ended, credits_used=conversation.credits_used)
-    entry = ledger.record_release(used, tokens=used.credits_used, fees=Decimal(0), rest=Decimal(0), at=START)
+    entry = ledger.record_release(used, tokens=used.credits_used, rest=Decimal(0), at=START)
     await ports.executions.finish(used, ExecutionEnding(status=Status.COMPLETED, entry=entry), now=START)
     await _open(ports, scenario, "beside", conversation.credits_reserved)
 

@@ -13,9 +13,10 @@ from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
 from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_parts, name_owner_balance
-from ferryman.domain.credits.ledger import FEES, TOKENS, LedgerEntry, name_account, sum_accounts
+from ferryman.domain.credits.ledger import LedgerEntry, name_account, sum_accounts
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.expense import Expense
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
 from ferryman.serving.api.shapes import record as shapes
@@ -212,8 +213,8 @@ def _ledger(record: Record) -> list[str]:
         findings.append(
             f"ledger: the owner paid {-totals.get(name_owner_balance(ended.owner), NOTHING)} of {ended.credits_used}"
         )
-    if totals.get(TOKENS, NOTHING) + totals.get(FEES, NOTHING) != ended.credits_used:
-        findings.append("ledger: tokens and fees are not what was used")
+    if sum((totals.get(expense, NOTHING) for expense in Expense), NOTHING) != ended.credits_used:
+        findings.append("ledger: the expenses are not what was used")
     balance, others = record.balance, record.scenario.conversation
     counts = {"owner": balance, **{name: balance.parts.get(name, CreditPart()) for name in list_parts(ended)}}
     used, reserved = (others.credits_used, others.credits_reserved) if others else (NOTHING, NOTHING)

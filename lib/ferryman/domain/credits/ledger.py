@@ -1,33 +1,45 @@
 """The double-entry ledger: every entry takes credits from one account and adds them to others.
 
-Accounts are `owner:ID`, `execution:ID`, and the expenses `llm_tokens` and `api_call_fee`. An execution's account is empty
-before it starts and after it ends; an owner's is minus the credits that the owner's balance has used and reserved.
+Accounts are `owner:ID`, `execution:ID`, and those of the expenses (`Expense`). An execution's account is empty before it starts
+and after it ends; an owner's is minus the credits that the owner's balance has used and reserved.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from ferryman.domain.credits.balance import name_owner_balance
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.expense import CallExpense, Expense
 from ferryman.domain.owners.cap import name_conversation_part
+from ferryman.domain.stored import LEFT_OUT
 from ferryman.domain.workspaces.names import fill_place
 
-TOKENS = "llm_tokens"
-FEES = "api_call_fee"
 START = "start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posting:
-    """Credits added to an account; negative ones are taken from it."""
+    """Credits added to an account; negative ones are taken from it.
+
+    `bytes` are those of stored files that calls have read or written, in `Expense.STORAGE_UNMETERED`, for no credits.
+    """
 
     account: str
     credits: Decimal
+    bytes: int = field(default=0, metadata=LEFT_OUT)
+
+
+class _Line(NamedTuple):
+    """What an entry adds to one account."""
+
+    credits: Decimal
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,27 +71,26 @@ class LedgerEntry:
 
 def record_reservation(execution: Execution, amount: Decimal, *, at: datetime) -> LedgerEntry:
     """Return the entry that reserves `amount` of the owner's credits for an execution that starts."""
-    return _build_entry(execution, START, at, {name_owner_balance(execution.owner): -amount, name_account(execution): amount})
+    lines = {name_owner_balance(execution.owner): _Line(-amount), name_account(execution): _Line(amount)}
+    return _build_entry(execution, START, at, lines)
 
 
-def record_turn(execution: Execution, turn: int, *, tokens: Decimal, fees: Decimal, at: datetime) -> LedgerEntry | None:
-    """Return the entry of a turn's tokens and of the fees of the calls before it; None where both are 0."""
-    if not tokens and not fees:
+def record_turn(
+    execution: Execution, turn: int, *, tokens: Decimal, calls: Iterable[CallExpense] = (), at: datetime
+) -> LedgerEntry | None:
+    """Return the entry of a turn's tokens and of the calls before it; None where there is nothing to enter."""
+    expenses = _sum_expenses(tokens, calls)
+    if not expenses:
         return None
-    return _build_entry(
-        execution, f"turn-{turn:05d}", at, {name_account(execution): -tokens - fees, TOKENS: tokens, FEES: fees}
-    )
+    return _build_entry(execution, f"turn-{turn:05d}", at, _spend(execution, expenses))
 
 
-def record_release(execution: Execution, *, tokens: Decimal, fees: Decimal, rest: Decimal, at: datetime) -> LedgerEntry:
+def record_release(
+    execution: Execution, *, tokens: Decimal, calls: Iterable[CallExpense] = (), rest: Decimal, at: datetime
+) -> LedgerEntry:
     """Return the entry of the expenses since the last turn, which returns the `rest` of the reservation to the owner."""
-    lines = {
-        name_account(execution): -tokens - fees - rest,
-        TOKENS: tokens,
-        FEES: fees,
-        name_owner_balance(execution.owner): rest,
-    }
-    return _build_entry(execution, "end", at, lines)
+    lines = _spend(execution, _sum_expenses(tokens, calls), besides=rest)
+    return _build_entry(execution, "end", at, {**lines, name_owner_balance(execution.owner): _Line(rest)})
 
 
 def sort_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
@@ -113,8 +124,25 @@ def digest_conversation(execution: Execution) -> str:
     return hashlib.sha256(name_conversation_part(execution.agent, execution.conversation).encode()).hexdigest()[:32]
 
 
-def _build_entry(execution: Execution, what: str, at: datetime, lines: Mapping[str, Decimal]) -> LedgerEntry:
-    postings = tuple(Posting(account=account, credits=amount) for account, amount in lines.items() if amount)
+def _sum_expenses(tokens: Decimal, calls: Iterable[CallExpense]) -> dict[str, _Line]:
+    """Return what was spent, by account; of an account in which nothing was, nothing."""
+    sums = {Expense.LLM_TOKENS: _Line(tokens)}
+    for call in calls:
+        before = sums.get(call.expense, _Line(Decimal(0)))
+        sums[call.expense] = _Line(before.credits + call.credits, before.bytes + call.bytes)
+    return {expense.value: sums[expense] for expense in Expense if any(sums.get(expense, ()))}
+
+
+def _spend(execution: Execution, expenses: Mapping[str, _Line], *, besides: Decimal = Decimal(0)) -> dict[str, _Line]:
+    """Return the lines of `expenses`, after that of the execution's account, which they and what is `besides` come from."""
+    spent = sum((line.credits for line in expenses.values()), besides)
+    return {name_account(execution): _Line(-spent), **expenses}
+
+
+def _build_entry(execution: Execution, what: str, at: datetime, lines: Mapping[str, _Line]) -> LedgerEntry:
+    postings = tuple(
+        Posting(account=account, credits=line.credits, bytes=line.bytes) for account, line in lines.items() if any(line)
+    )
     return LedgerEntry(
         id=f"{execution.id}.{what}",
         execution=execution.id,

@@ -242,7 +242,14 @@ def build_answers() -> Mapping[str, BaseModel]:
     event = {"number": 1, "kind": "started", "at": AT, "body": started}
     stored_agent = agent.AgentResponse.model_validate(_AGENT)
     stored_workspace = workspace.WorkspaceResponse.model_validate(_WORKSPACE)
-    spent = {"executions": 12, "llm_tokens": "30.06", "api_call_fees": "6", "credits": "36.06"}
+    spent = {
+        "executions": 12,
+        "llm_tokens": "30.06",
+        "api_call_fees": "6",
+        "embedding": "0",
+        "storage_bytes": 2048,
+        "credits": "36.06",
+    }
     return {
         **dict.fromkeys(("createTask", "getTask", "changeTask"), stored),
         "listTasks": task.TaskList.model_validate({"tasks": [_LISTED_TASK], "next": CURSOR}),

@@ -47,6 +47,8 @@ class StatementLineResponse(ResponseShape):
     executions: int
     llm_tokens: Credits
     api_call_fees: Credits
+    embedding: Credits = Field(description="Fees of calls for which vectors of texts are computed")
+    storage_bytes: int = Field(description="Bytes of stored files that were read or written, which cost nothing")
     credits: Credits
 
 

@@ -127,6 +127,7 @@ class PostingResponse(ResponseShape):
 
     account: str
     credits: Credits
+    bytes: int = Field(default=0, description="Of stored files, read or written; left out where there are none")
 
 
 class EntryResponse(ResponseShape):
