@@ -46,6 +46,7 @@ from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
 from ferryman.models.anthropic import AnthropicModel
@@ -152,6 +153,7 @@ def build_loop(url: str, size: int) -> Loop:
         **build_stores(clients, Memory()),
         queue=MemoryQueue(),
         alerts=MemoryAlertQueue(),
+        metering=MemoryUsageQueue(),
         model=AnthropicModel(configured),
         scanner=KeyHolder(),
         registry=ToolRegistry(answer),

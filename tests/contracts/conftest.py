@@ -35,6 +35,7 @@ from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.inmemory.usage import MemoryUsage
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.ports.alerts import Alerts
@@ -48,6 +49,7 @@ from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs, JobWork
 from ferryman.ports.keyed import KeyedRequests
+from ferryman.ports.metering import UsageStore
 from ferryman.ports.owners import Ledger, Owners, Streams
 from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
 from ferryman.ports.queue import Queue
@@ -100,6 +102,7 @@ class Stores:
     tokens: TokensPort
     ledger: Ledger
     alerts: Alerts
+    usage: UsageStore
     halts: Halts
     queue: Queue
     waiting: Waiting
@@ -164,6 +167,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         tokens=MemoryTokens(memory),
         ledger=MemoryLedger(memory),
         alerts=MemoryAlerts(memory),
+        usage=MemoryUsage(memory),
         halts=MemoryHalts(memory),
         queue=queue,
         waiting=waiting,
@@ -211,6 +215,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
     from ferryman.gcp.tokens import FirestoreTokens
+    from ferryman.gcp.usage import FirestoreUsage
     from ferryman.gcp.user_documents import FirestoreUserDocuments
     from ferryman.gcp.workspaces import FirestoreWorkspaces
 
@@ -291,6 +296,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             tokens=FirestoreTokens(clients),
             ledger=FirestoreLedger(clients),
             alerts=FirestoreAlerts(clients),
+            usage=FirestoreUsage(clients),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings),
             waiting=waiting,

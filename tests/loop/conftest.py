@@ -34,6 +34,7 @@ from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
 from ferryman.ports.log import Tracer
@@ -81,6 +82,7 @@ class Stage:
     tracer: Tracer | None = None
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     alerts: MemoryAlertQueue = field(default_factory=MemoryAlertQueue)
+    metering: MemoryUsageQueue = field(default_factory=MemoryUsageQueue)
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
     executed: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
@@ -123,6 +125,7 @@ class Stage:
             halts=MemoryHalts(self.memory),
             queue=self.queue,
             alerts=self.alerts,
+            metering=self.metering,
             model=self.model,
             scanner=self,
             registry=ToolRegistry(self._execute),

@@ -26,7 +26,7 @@ from ferryman.gcp.job_work import FirestoreJobWork
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.queue import CloudTasksAlerts, CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
+from ferryman.gcp.queue import CloudTasksAlerts, CloudTasksJobs, CloudTasksQueue, CloudTasksTimers, CloudTasksUsage
 from ferryman.gcp.remote import RemoteAlertSender, RemoteTools
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
@@ -34,8 +34,10 @@ from ferryman.gcp.secret_manager import SecretManagerClient
 from ferryman.gcp.signing import SecretManagerReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.gcp.usage import FirestoreUsage
 from ferryman.jobs.dependencies import SLICE, JobDependencies
 from ferryman.loop.dependencies import LoopDependencies
+from ferryman.metering.roll_up import MeteringDependencies
 from ferryman.models.anthropic import AnthropicModel
 from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
@@ -88,6 +90,7 @@ class OrchestratorFunction:
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             alerts=CloudTasksAlerts(clients, settings, tracer.traceparent),
+            metering=CloudTasksUsage(clients, settings, tracer.traceparent),
             model=self.model,
             scanner=remote,
             registry=ToolRegistry(remote.run, kinds),
@@ -122,6 +125,9 @@ class OrchestratorFunction:
             sender=RemoteAlertSender(functions),
             clock=clock,
             tracer=tracer,
+        )
+        self.metering = MeteringDependencies(
+            usage=FirestoreUsage(clients), queue=self.loop.metering, clock=clock, tracer=tracer
         )
         self.schedules = ScheduleDependencies(
             schedules=FirestoreSchedules(clients, plans),

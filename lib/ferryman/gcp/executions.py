@@ -305,6 +305,7 @@ class FirestoreExecutions(FirestoreRequests):
         occupancy.free_slot(transaction, self._places, execution)
         expiry = self._retention.expire_below(execution, now)
         self._create(transaction, turns.place_receipts(self._places, ending.receipts, expiry))
+        self._create(transaction, turns.place_usage(self._places, ending.usage_event))
         return select_pending(alerts)
 
     async def list_unsent_alerts(self, execution: str) -> Sequence[str]:

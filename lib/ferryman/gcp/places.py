@@ -91,6 +91,12 @@ class Places:
     def locate_entry(self, entry: str) -> AsyncDocumentReference:
         return self.client.document("ledger", entry)
 
+    def locate_usage_event(self, event: str) -> AsyncDocumentReference:
+        return self.client.document("usage_events", event)
+
+    def locate_usage_week(self, week: str) -> AsyncDocumentReference:
+        return self.client.document("usage", week)
+
     def locate_halt(self, owner: str | None) -> AsyncDocumentReference:
         return self.client.document("halts", "operator" if owner is None else f"owner:{owner}")
 

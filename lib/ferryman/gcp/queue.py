@@ -1,4 +1,4 @@
-"""The queues on Cloud Tasks: deliveries of executions, and timers of schedules."""
+"""The queues on Cloud Tasks: deliveries of executions, of jobs, of alerts and of roll-ups, and timers of schedules."""
 
 from __future__ import annotations
 
@@ -78,6 +78,17 @@ class CloudTasksJobs(_CloudTasksStore):
         name = f"{job}-{slice}" + (f"-{wake_up}" if wake_up else "")
         due = datetime.now(UTC) + after if after > NOW else None
         await self._create(self._settings.queue, name, {"job": job, "slice": slice}, path="/job", due=due)
+
+
+@translate_errors
+class CloudTasksUsage(_CloudTasksStore):
+    """`ports.UsageQueue`: one named task per workspace, round and slice."""
+
+    async def enqueue(self, workspace: str, *, number: int, slice: int = 0, after: timedelta = NOW) -> None:
+        name = f"usage-{workspace}-{number}-{slice}"
+        due = datetime.now(UTC) + after if after > NOW else None
+        body = {"workspace": workspace, "number": number, "slice": slice}
+        await self._create(self._settings.queue, name, body, path="/usage", due=due)
 
 
 @translate_errors

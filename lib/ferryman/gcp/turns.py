@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import documents
 from ferryman.gcp.places import Places
@@ -56,10 +57,10 @@ async def commit_unchanged(
 
 
 def list_created(places: Places, execution: Execution, turn: TurnCommit, expiry: Mapping[str, Any]) -> Created:
-    """Return the documents of a turn: its step, its entry, its receipts and its calls."""
+    """Return the documents of a turn: its step, its entry, its receipts, what it used, and its calls."""
     steps = place_step(places, execution.id, turn.step.number, turn.step, turn.receipts, expiry)
     entries = [] if turn.entry is None else [place_entry(places, turn.entry)]
-    return [*steps, *entries, *list_calls(places, execution, turn.tickets, expiry)]
+    return [*steps, *entries, *place_usage(places, turn.usage_event), *list_calls(places, execution, turn.tickets, expiry)]
 
 
 def list_calls(places: Places, execution: Execution, tickets: Sequence[Ticket], expiry: Mapping[str, Any]) -> Created:
@@ -70,6 +71,11 @@ def list_calls(places: Places, execution: Execution, tickets: Sequence[Ticket], 
 def place_entry(places: Places, entry: LedgerEntry) -> tuple[Reference, dict[str, Any]]:
     """Return the document of an entry of the ledger, with its place."""
     return places.locate_entry(entry.id), documents.write(entry)
+
+
+def place_usage(places: Places, event: UsageEvent | None) -> Created:
+    """Return the document of a usage event, if there is one, with its place."""
+    return [] if event is None else [(places.locate_usage_event(event.id), documents.write(event))]
 
 
 def place_step(

@@ -17,6 +17,7 @@ from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Lease, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
+from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
@@ -125,6 +126,7 @@ class MemoryExecutions(MemoryRequests):
         after = replace(execution, lease=replace(fence, expires_at=now + lease))
         if turn.entry is not None:
             self._memory.entries[turn.entry.id] = turn.entry
+        self._add_usage(turn.usage_event)
         self._update(current, after, rules.TURN_FIELDS)
         return after
 
@@ -181,6 +183,7 @@ class MemoryExecutions(MemoryRequests):
             self._memory.alerts.update((alert.id, alert) for alert in alerts)
             self._store_balance(settled, current, now)
         self._free_slot(execution)
+        self._add_usage(ending.usage_event)
         self._update(current, ending.apply(execution, now=now), rules.ENDING_FIELDS)
         return select_pending(alerts)
 
@@ -217,6 +220,10 @@ class MemoryExecutions(MemoryRequests):
             raise ValueError("the receipts exist already")
         if receipts:
             stored[receipts[0].number] = receipts
+
+    def _add_usage(self, event: UsageEvent | None) -> None:
+        if event is not None:
+            self._memory.usage_events[event.id] = event
 
     def _take_slot(self, current: Execution, claimed: Execution, now: datetime) -> None:
         occupied, plan = self._occupied(current.owner), self._find_plan(current.owner)

@@ -23,6 +23,8 @@ from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.executions.retention import freeze_retention
 from ferryman.domain.files.quota import FileQuota
 from ferryman.domain.jobs.job import Job
+from ferryman.domain.metering.event import UsageEvent
+from ferryman.domain.metering.week import UsageWeek
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
@@ -75,6 +77,8 @@ class Memory:
     imported_entries: dict[str, tuple[LedgerEntry, ...]] = field(default_factory=dict)
     file_quotas: dict[str, FileQuota] = field(default_factory=dict)
     """By workspace."""
+    usage_events: dict[str, UsageEvent] = field(default_factory=dict)
+    usage: dict[str, UsageWeek] = field(default_factory=dict)
     alerts: dict[str, Alert] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)
     released: dict[str | None, datetime] = field(default_factory=dict)

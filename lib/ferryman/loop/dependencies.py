@@ -23,6 +23,7 @@ from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs
 from ferryman.ports.keys import SigningKeys
 from ferryman.ports.log import Tracer
+from ferryman.ports.metering import UsageQueue
 from ferryman.ports.model import Model, ReplyScanner
 from ferryman.ports.owners import Owners
 from ferryman.ports.queue import Queue
@@ -60,6 +61,7 @@ class LoopDependencies:
     halts: Halts
     queue: Queue
     alerts: AlertQueue
+    metering: UsageQueue
     model: Model
     scanner: ReplyScanner
     registry: Registry

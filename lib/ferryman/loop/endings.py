@@ -80,7 +80,7 @@ async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, 
     signer = await deps.signing.key()
     now = deps.clock.now()
     final, entry = money.close_account(execution, run, now)
-    ending = replace(ending, entry=entry)
+    ending = replace(ending, entry=entry, usage_event=money.meter_end(final, run, entry, now))
     try:
         alerts = await _store(deps, signer, run, final, ending, now)
     except (StaleError, UnavailableError):
@@ -88,7 +88,7 @@ async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, 
     except Exception as fault:  # noqa: BLE001 - a record that cannot be stored whole is stored in short, or it would retry for ever
         deps.log("execution.unrecordable", execution=final.id, kind=type(fault).__name__, severity="ERROR")
         error = "the record of this execution outgrew its document"
-        ending = ExecutionEnding(status=Status.FAILED, error=error, entry=entry)
+        ending = replace(ending, status=Status.FAILED, output=None, error=error)
         alerts = await _store(deps, signer, run, replace(final, tool_calls=()), ending, now)
     deps.log("execution.finished", execution=final.id, status=ending.status.value, credits=str(final.credits_used))
     await enqueue_alerts(deps, final, alerts)

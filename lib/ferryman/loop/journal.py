@@ -20,6 +20,7 @@ from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.expense import CallExpense
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
+from ferryman.loop.metering import Metered, PromptSizes
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +35,8 @@ class Run:
     made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
     which repeats are found; one that was refused for a limit was not made. `calls_made` counts the calls of each tool that were
     made, or may have been, under each of their names.
-    `label` is that of everything that the model has read so far; its sources are the calls before.
+    `label` is that of everything that the model has read so far; its sources are the calls before. `sizes` are those of the
+    prompt's parts, by which its tokens are metered.
     """
 
     execution: Execution
@@ -52,6 +54,7 @@ class Run:
     calls_made: Counter[str] = field(default_factory=Counter)
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
     label: FlowLabel = OWNED
+    sizes: PromptSizes = field(default_factory=PromptSizes)
 
     def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
         """Take over the execution as a turn's commit stored it; `credits_held` are those that the turn's calls may cost."""
@@ -82,6 +85,16 @@ class Run:
         """Return what the calls since the last commit are entered in the ledger with: their credits are `fees`."""
         return [get_expense(ticket.result) for ticket in self.settled if ticket.result is not None]
 
+    def meter(self, execution: Execution) -> Metered:
+        """Return what the next commit is metered by."""
+        return Metered(
+            execution=execution,
+            model=self.opening.model,
+            sizes=self.sizes,
+            prompt_characters=self.history.measure(),
+            settled=tuple(self.settled),
+        )
+
     def count_result(self, ticket: Ticket) -> None:
         """Take the first pending ticket as it settled: charge its fee, and add its result to the audit list."""
         result = self._take_pending(ticket)
@@ -102,15 +115,14 @@ class Run:
     def close_turn(self) -> None:
         """Close the turn: add its results as the message that the model reads next."""
         self.is_rate_limited = self.count_rate_refusals() == len(self.results)
-        answers = [
-            (ticket.call, ticket.result)
-            for ticket in sorted(self.results, key=lambda ticket: ticket.seq)
-            if ticket.parent is None and ticket.result is not None
-        ]
+        read = [ticket for ticket in sorted(self.results, key=lambda ticket: ticket.seq) if ticket.parent is None]
+        answers = [(ticket.call, ticket.result) for ticket in read if ticket.result is not None]
         enabled = self.execution.policy.enabled if self.execution.policy else ()
         message, definitions = build_results(answers, finders=FINDERS, listed=self.history.tools, enabled=enabled)
         self.history.append(message)
         self.history.add_tools(definitions)
+        self.sizes.add_definitions(definitions)
+        self.sizes.add_results(zip(read, message["content"], strict=True), enabled)
         self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results))))
         self.results = []
 
@@ -153,6 +165,7 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
         history=MessageHistory(opening.system, opening.tools),
     )
     run.history.append({"role": "user", "content": opening.prompt})
+    run.sizes.add_definitions(opening.tools)
     turns: dict[int, list[Ticket]] = {}
     for ticket in tickets:
         turns.setdefault(ticket.step, []).append(ticket)

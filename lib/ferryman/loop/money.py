@@ -14,8 +14,11 @@ from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ModelTrouble
 from ferryman.domain.executions.message import Reply
+from ferryman.domain.expense import Expense
+from ferryman.domain.metering.event import UsageEvent
 from ferryman.loop.dependencies import LoopDependencies, TokenPrice
 from ferryman.loop.journal import Run, resume_reserved
+from ferryman.loop.metering import meter_unread
 
 NOTHING = Decimal(0)
 CENT = Decimal("0.01")
@@ -165,3 +168,12 @@ def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple
     final = replace(execution, credits_used=used, pending_model_calls=0, credits_held=NOTHING, model_trouble=ModelTrouble())
     rest = execution.credits_reserved - used
     return final, ledger.record_release(final, tokens=used - committed - fees, calls=calls, rest=rest, at=now)
+
+
+def meter_end(final: Execution, run: Run | None, entry: LedgerEntry | None, now: datetime) -> UsageEvent | None:
+    """Return the usage event of the end, with what the last `entry` of the ledger has for tokens."""
+    spent = [posting.credits for posting in entry.postings if posting.account == Expense.LLM_TOKENS] if entry else []
+    if run is None:
+        return meter_unread(final, llm_tokens=sum(spent, NOTHING), at=now)
+    turn = run.last.number if run.last else 0
+    return run.meter(final).build_end(turn, llm_tokens=sum(spent, NOTHING), at=now)

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
 from ferryman.domain.executions.postponement import Postponement
+from ferryman.domain.metering.rounds import find_round
 from ferryman.domain.stale import StaleError
 from ferryman.loop import admission, calls, endings, money, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
@@ -51,6 +52,7 @@ async def deliver(deps: LoopDependencies, execution: str, *, slice: int, holder:
     with spans.open_agent_span(deps, claimed):
         is_done = await _run_claimed(deps, claimed, until=now + deps.slice)
         await _wake_next(deps, claimed.owner)
+        await _roll_up(deps, claimed.workspace)
         ran_s = (deps.clock.now() - now).total_seconds()
         deps.log("delivery.ended", execution=execution, slice=slice, ran_s=ran_s, again=not is_done)
         return is_done
@@ -79,6 +81,7 @@ async def _skip(deps: LoopDependencies, execution: Execution, slice: int) -> boo
     if execution.status.terminal:
         # the delivery that ended it may have died before its alerts were enqueued
         await endings.enqueue_alerts(deps, execution, await deps.executions.list_unsent_alerts(execution.id))
+        await _roll_up(deps, execution.workspace)
         return True
     if slice < execution.slice:
         # the delivery that handed over may have died before the next slice was enqueued; a cancel does not wait for its time
@@ -110,6 +113,18 @@ async def _wake_next(deps: LoopDependencies, owner: str) -> None:
             await deps.queue.enqueue(name, slice=0, after=START_SPACING * number, wake_up="slot")
     except UnavailableError as error:
         deps.log("slot.not_passed_on", owner=owner, reason=str(error), severity="WARNING")
+
+
+async def _roll_up(deps: LoopDependencies, workspace: str) -> None:
+    """Have what this delivery used rolled up, with what others of the workspace used in these seconds.
+
+    Where that fails, the next delivery in the workspace has it done, or the sweep.
+    """
+    number, after = find_round(deps.clock.now())
+    try:
+        await deps.metering.enqueue(workspace, number=number, after=after)
+    except UnavailableError as error:
+        deps.log("usage.not_enqueued", workspace=workspace, reason=str(error), severity="WARNING")
 
 
 class SliceRunner:

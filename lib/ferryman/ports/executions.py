@@ -12,6 +12,7 @@ from ferryman.domain.copies import replace
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Status, Step
 from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
@@ -20,12 +21,13 @@ from ferryman.ports.requests import Requests
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCommit:
-    """One turn's commit: the step, its tickets, what it moves in the ledger, and its receipts."""
+    """One turn's commit: the step, its tickets, what it moves in the ledger, its receipts, and what was used since the last."""
 
     step: Step
     tickets: tuple[Ticket, ...]
     entry: LedgerEntry | None = None
     receipts: tuple[Receipt, ...] = ()
+    usage_event: UsageEvent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,7 @@ class ExecutionEnding:
     error: str | None = None
     entry: LedgerEntry | None = None
     receipts: tuple[Receipt, ...] = ()
+    usage_event: UsageEvent | None = None
 
     def apply(self, execution: Execution, *, now: datetime) -> Execution:
         """Return the execution as it ended `now`, without its lease."""

@@ -20,6 +20,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
 from ferryman.replay.doubles import RecordedExecutions, RecordedTools
@@ -98,6 +99,7 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         halts=MemoryHalts(state.memory),
         queue=queue,
         alerts=MemoryAlertQueue(),
+        metering=MemoryUsageQueue(),
         model=state,
         scanner=state,
         registry=RecordedTools(state, execution_timeout),

@@ -63,11 +63,13 @@ async def _fire(function: OrchestratorFunction, request: Request) -> bool:
 
 async def _sweep(function: OrchestratorFunction, request: Request) -> bool:
     from ferryman.alerts.dispatch import sweep as sweep_alerts
+    from ferryman.metering.roll_up import sweep as sweep_usage
     from ferryman.schedules.fire import sweep
 
     body = await read_body(request, at=int)
     await sweep(function.schedules, at=_parse_time(body["at"]))
     await sweep_alerts(function.alerts)
+    await sweep_usage(function.metering)
     return True
 
 
@@ -89,9 +91,16 @@ async def _alert(function: OrchestratorFunction, request: Request) -> bool:
     return await deliver(function.alerts, body["alert"])
 
 
+async def _roll_up(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.metering.roll_up import deliver
+
+    body = await read_body(request, workspace=str, number=int, slice=int)
+    return await deliver(function.metering, body["workspace"], number=body["number"], slice=body["slice"])
+
+
 def _parse_time(epoch: int) -> datetime:
     return datetime.fromtimestamp(epoch, UTC)
 
 
-ROUTES = {"/fire": _fire, "/sweep": _sweep, "/job": _work, "/alert": _alert}
-"""The paths of timers, jobs and alerts; executions come to the function's own URL."""
+ROUTES = {"/fire": _fire, "/sweep": _sweep, "/job": _work, "/alert": _alert, "/usage": _roll_up}
+"""The paths of timers, jobs, alerts and roll-ups; executions come to the function's own URL."""

@@ -38,6 +38,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.ports.alerts import AlertQueue
 from ferryman.ports.clock import Clock as ClockPort
@@ -278,6 +279,7 @@ def build_loop_deps(
             halts=ports.halts,
             queue=queue,
             alerts=alerts or MemoryAlertQueue(),
+            metering=MemoryUsageQueue(),
             model=ScriptedModel(scenario, tally, clock, ports.executions),
             scanner=remote,
             registry=ToolRegistry(reached.run, kinds),

@@ -27,6 +27,7 @@ from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.queue import MemoryQueue
+from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.admission import admit_request
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.ports.errors import NotAdmittedError
@@ -102,6 +103,7 @@ class Deployment:
             clusters=MemoryClusters(Memory()),
             queue=MemoryQueue(),
             alerts=MemoryAlertQueue(),
+            metering=MemoryUsageQueue(),
             clock=ManualClock(),
             tracer=RecordingLog(),
             price=Prices().find,

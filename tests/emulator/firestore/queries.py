@@ -42,6 +42,7 @@ from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
+from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.user_documents import FirestoreUserDocuments
 from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.ports.executions import Filter
@@ -297,6 +298,13 @@ async def people_met(clients: GoogleClients) -> None:
     await Places(clients.firestore()).locate_audit_entry("audit_inv").delete()
 
 
+async def usage_listed(clients: GoogleClients) -> None:
+    usage = FirestoreUsage(clients)
+    await usage.list_events("w", most=1)
+    await usage.roll_up("w", most=1, now=NOW)
+    await usage.list_late(before=NOW, most=1)
+
+
 async def alerts_listed(clients: GoogleClients) -> None:
     await FirestoreAlerts(clients).list("ann", "w")
     await FirestoreAlerts(clients).overdue(before=NOW, most=1)
@@ -327,6 +335,9 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreMembers._find_belonging": (people_met,),
     "FirestoreMembers.remove": (people_met,),
     "FirestoreAlerts.list": (alerts_listed,),
+    "FirestoreUsage.list_events": (usage_listed,),
+    "FirestoreUsage.roll_up": (usage_listed,),
+    "FirestoreUsage.list_late": (usage_listed,),
     "FirestoreAlerts.overdue": (alerts_listed,),
     "FirestoreExecutions.list_unsent_alerts": (alerts_listed,),
     "FirestoreAuditEntries.list": (audited,),

@@ -47,6 +47,8 @@ PARTS: tuple[WorkspacePart, ...] = (
     WorkspacePart(name="user_documents", collection="user_memory", is_group=True),
     WorkspacePart(name="answers", collection="keyed_requests"),
     WorkspacePart(name="alerts", collection="alerts"),
+    WorkspacePart(name="usage_events", collection="usage_events"),
+    WorkspacePart(name="usage", collection="usage"),
 )
 SUBJECTS = {JobKind.DELETE_WORKSPACE: "workspaces", JobKind.DELETE_AGENT: "agents"}
 """What a finished deletion counts one of besides: its subject."""

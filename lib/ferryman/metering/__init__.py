@@ -1,0 +1,1 @@
+"""Metering at work: usage events become the weeks of their workspace, in rounds."""
