@@ -40,6 +40,8 @@ def print_parts(measured: PartCounts) -> None:
         "instance": "new instances",
         "conversation": "more, in a conversation with a limit",
         "alert_repeat": "the second delivery of an alert",
+        "roll_up": "a round of roll-ups",
+        "usage_event": "each turn that it rolls up",
     }
     assert set(titles) == {field.name for field in fields(measured)}
     print(f"{'':36}" + "".join(f"{kind:>{len(kind) + 2}}" for kind in KINDS))

@@ -17,7 +17,7 @@ PATH = ROOT / "lib/ferryman/billing/cloud/measured.json"
 COMMAND = "python -m bench.operations --write"
 PARTS = (
     *("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "check", "sweep"),
-    *("instance", "conversation", "alert_repeat"),
+    *("instance", "conversation", "alert_repeat", "roll_up", "usage_event"),
 )
 AMOUNTS = {
     "reads": READS,

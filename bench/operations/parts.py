@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from bench.operations.counting import ACCESSES, READS, TASKS, Counts
 from bench.operations.model import CountingModel
 from bench.operations.services import API, ORCHESTRATOR
-from bench.operations.system import ALL, INVOKED, NEVER, STORED, STREAMED, CountedSystem, run_system
+from bench.operations.system import ALL, INVOKED, NEVER, STORED, STREAMED, WORKSPACE, CountedSystem, run_system
 from ferryman.alerts import dispatch
 from ferryman.domain.credits.alert_delivery import OVERDUE
 from ferryman.domain.owners.stream import HOLD
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.feeds import Feed
+from ferryman.inmemory.clock import ManualClock
+from ferryman.metering.roll_up import deliver as deliver_round
 from ferryman.schedules.fire import sweep
 from ferryman.serving import sse
 
@@ -36,8 +38,9 @@ class PartCounts:
     each watcher that is counted, besides reading the journal once and a `poll` each time; `check` for each time that it is
     read whether the watcher still may; `sweep` every ten minutes while any task has a schedule. `conversation` is added for an
     execution in a conversation that has a limit, and `alert_repeat` for each alert of a budget: its second delivery, which
-    finds it settled. `instance` is what new instances of the functions ask for once. The bytes of a call are without those of
-    its answer.
+    finds it settled. `roll_up` is a round that rolls up what the executions of a workspace used in some seconds, `usage_event`
+    is added for each of their turns. `instance` is what new instances of the functions ask for once. The bytes of a call are
+    without those of its answer.
     """
 
     start: Part
@@ -57,6 +60,8 @@ class PartCounts:
     instance: Part
     conversation: Part
     alert_repeat: Part
+    roll_up: Part
+    usage_event: Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +106,7 @@ async def measure(turns: int) -> PartCounts:
             instance=instance,
             conversation=await _count_conversation(system),
             alert_repeat=await _count_alert_repeat(system),
+            **await _count_roll_up(system),
             **await _count_by_time(system),
         )
 
@@ -192,6 +198,24 @@ async def _count_alert_repeat(system: CountedSystem) -> Part:
     system.counts[ORCHESTRATOR, INVOKED] += 1
     assert await dispatch.deliver(system.alerts, alert)
     return _subtract(system.snapshot(""), before)
+
+
+async def _count_roll_up(system: CountedSystem) -> dict[str, Part]:
+    """Return what a round of roll-ups costs, and what each event adds to it."""
+    clock, usage = ManualClock(datetime.now(UTC)), system.metering.usage
+    counted: list[Counts] = []
+    for turns in (1, 2, 4):  # the first of them rolls up what is left of the executions before
+        await _count_execution(system, turns, 1)
+        before = system.snapshot("")
+        clock.turn(timedelta(minutes=1))
+        system.counts[ORCHESTRATOR, TASKS] += 1  # the queue bills the delivery, which was enqueued at the execution's end
+        system.counts[ORCHESTRATOR, INVOKED] += 1
+        assert await deliver_round(replace(system.metering, clock=clock), WORKSPACE, number=turns, slice=0)
+        counted.append(_subtract(system.snapshot(""), before))
+        del counted[-1][ALL, STORED]  # an event is stored for some seconds only
+        assert await usage.list_events(WORKSPACE, most=1) == []
+    event = _divide(counted[2], counted[1], 2)
+    return {"usage_event": event, "roll_up": _subtract(counted[1], event + event + event)}  # two turns, and the answer
 
 
 async def _count_poll(system: CountedSystem, execution: str) -> Part:

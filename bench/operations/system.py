@@ -42,6 +42,7 @@ from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.loop.dependencies import LoopDependencies as Loop
 from ferryman.loop.run import deliver
+from ferryman.metering.roll_up import MeteringDependencies
 from ferryman.ports.tickets import CallRequest
 from ferryman.schedules.fire import ScheduleDependencies as Schedules
 from ferryman.serving import api as api_app
@@ -60,6 +61,7 @@ STREAMED = "bytes streamed"
 ALL = "all"
 """In place of a function: counted for all of them together."""
 OWNER = "owner"
+WORKSPACE = derive_default_workspace(OWNER)
 NEVER = timedelta(hours=1)
 """Longer than any run here: what depends on time is counted apart, so that a slow machine counts the same."""
 
@@ -96,6 +98,7 @@ class CountedSystem:
     loop: Loop
     schedules: Schedules
     alerts: AlertDependencies
+    metering: MeteringDependencies
     trigger: TriggerFunction
     tool: ToolDependencies
     deps: api.ApiDependencies
@@ -227,6 +230,7 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
             documents=documents,
             loop=_replace_parts(orchestrator.loop, tool_dependencies, counts),
             schedules=orchestrator.schedules,
+            metering=orchestrator.metering,
             alerts=replace(orchestrator.alerts, sender=LocalSender(webhook.alerts, counts)),
             trigger=trigger,
             tool=tool_dependencies,

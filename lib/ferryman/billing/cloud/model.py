@@ -118,7 +118,7 @@ def compute_times(figures: Figures) -> Times:
     busy = {
         API: Decimal(0) if figures.by_document else _billed(start[API] * trip + figures.startup_seconds),
         TRIGGER: _billed(start[TRIGGER] * trip + figures.startup_seconds),
-        ORCHESTRATOR: _billed(work),
+        ORCHESTRATOR: _billed(work) + slices * _billed(load_measurement()["roll_up"].round_trips[ORCHESTRATOR] * trip),
         TOOL: tool + figures.startup_seconds,
     }
     if figures.watched:
@@ -163,7 +163,7 @@ def _compute_amounts(figures: Figures) -> Mapping[str, Decimal]:
 def _count_parts(figures: Figures) -> dict[str, int]:
     """Return the number of each part in an execution, without the timed ones."""
     start = "admission" if figures.by_document else "start"
-    return {start: 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1}
+    return {start: 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1, "usage_event": figures.turns}
 
 
 def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, Decimal | int]:
@@ -172,6 +172,7 @@ def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, Decimal | in
     polls = _count_polls(ORCHESTRATOR, figures.turns * _floor(figures.model_seconds / every), figures, spent)
     polls += _count_polls(TOOL, figures.calls * _floor(figures.call_seconds / every), figures, spent)
     parts: dict[str, Decimal | int] = {"look": polls, "beat": _count_beats(spent), "slice": spent.slices - 1}
+    parts["roll_up"] = spent.slices  # as if no two of a workspace ended within the seconds of one round
     if figures.watched:
         parts |= {"watch": 1, "poll": _count_changes(figures, spent) + _ceiling(seconds / QUIET_S)}
         parts |= {"check": _ceiling(seconds / CHECK_S)}
