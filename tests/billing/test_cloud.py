@@ -163,7 +163,7 @@ def test_what_is_free_is_taken_off_once_and_nothing_is_given_back() -> None:
 
 def test_a_thousand_executions_of_ten_calls_cost_what_a_hand_reckons() -> None:
     reckoned = compute_by_name(Figures(round_trip_ms=Decimal(0)))
-    # at the orchestrator 44 s of the model and 5 s of services; ten calls of 0.5 s, twelve scans of 0.1 s, start, event, roll-up
+    # at the orchestrator 44 s of the model and 5 s of services; ten calls of 0.5 s, twelve scans of 0.1 s; then a tenth each
     assert reckoned["vcpu_seconds"].amount == 1_000 * (49 + 5 + Decimal("1.2") + Decimal("0.1") * 3)
     assert reckoned["vcpu_seconds"].cost == Decimal("1.332")
     # four requests at the ends, a call and a scan each

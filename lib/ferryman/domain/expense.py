@@ -15,7 +15,7 @@ class Expense(StrEnum):
     API_CALL_FEE = "api_call_fee"
     """The fees of calls with a credential (S0-111)."""
     EMBEDDING = "embedding"
-    """The fees of calls for which vectors of texts are computed (S4-105)."""
+    """The fees of calls for which vectors of texts are computed."""
     STORAGE_UNMETERED = "storage_unmetered"
     """Calls that read or write stored files: they cost nothing, and their bytes are entered (S4-104)."""
 
