@@ -68,6 +68,7 @@ class EmulatedCloud:
         self._metadata: dict[str, int] = {}
         self._storage: dict[str, int] = {}
         self._environments: dict[str, dict[str, str]] = {}
+        self._search = ""
         self._firestore = Backend()
         self._closing = AsyncExitStack()
         self.messages = Messages(self._opens_messages)
@@ -205,6 +206,9 @@ class EmulatedCloud:
             purpose = "objects" if caller.key == OPERATOR else f"objects/{caller.key}"
             self._storage[caller.key] = serve(purpose, self._objects.app(caller, accounts))
         messages = serve("messages", self.messages)
+        self.internet.serve_pages()
+        search = serve("search", behind_path(self.internet.search, self._search_token))
+        self._search = f"http://{LOOPBACK}:{search}/{self._search_token.value}"
         self.admin = f"http://{LOOPBACK}:{serve('admin', admin_app(self))}"
         target = f"{LOOPBACK}:{self._callers.port}"
         self.env = {
@@ -232,6 +236,7 @@ class EmulatedCloud:
             "GCE_METADATA_IP": metadata,
             "FERRYMAN_CERTS_URL": f"http://{metadata}/certs",
             TOKEN: self._callers.token(name).value,
+            "FERRYMAN_SEARXNG_ENDPOINT": self._search,
             "FERRYMAN_FUNCTION": name,
         }
 
@@ -254,6 +259,11 @@ class EmulatedCloud:
     def _metadata_token(self, name: str) -> PortToken:
         # Another than that of the calls: it is part of an address, and clients quote addresses in their errors.
         return self.token.derive(f"metadata/{name}")
+
+    @property
+    def _search_token(self) -> PortToken:
+        # part of an address, as above
+        return self.token.derive("search")
 
     def _opens_messages(self, key: str) -> bool:
         return any(token.matches(key) for token in (self.token, *map(self._callers.token, self._rows)))

@@ -45,7 +45,7 @@ resource "google_cloudfunctions2_function" "this" {
       }
     }
 
-    environment_variables = merge(var.settings, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, {
+    environment_variables = merge(var.settings, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, each.value.egress == "search" && var.searxng_endpoint != null ? { FERRYMAN_SEARXNG_ENDPOINT = var.searxng_endpoint } : {}, {
       GOOGLE_CLOUD_PROJECT         = var.project
       FERRYMAN_FUNCTION            = each.key
       FERRYMAN_LOCATION            = var.region

@@ -15,6 +15,9 @@ locals {
   model_key       = "ferryman-model-key"
   keyed           = toset(var.model_key_version[*])
 
+  # the port of the search engine, as its endpoint says
+  search_port = try(regex(":([0-9]+)(?:/|$)", var.searxng_endpoint)[0], startswith(coalesce(var.searxng_endpoint, "http:"), "https:") ? "443" : "80")
+
   # the keys that models of one's own name: their secrets, and the version of each that is set
   own_keys    = toset([for row in values(jsondecode(lookup(var.settings, "FERRYMAN_MODELS", "{}"))) : row.key if can(row.key)])
   set_keys    = { for name, version in var.model_key_versions : name => version if contains(local.own_keys, name) }

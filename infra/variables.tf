@@ -99,6 +99,26 @@ variable "network" {
   default     = false
 }
 
+variable "searxng_endpoint" {
+  description = "Where SearXNG answers, http://HOST:PORT, which the tool that searches the web asks: FERRYMAN_SEARXNG_ENDPOINT of one function. Null leaves the default, which a service in a Kubernetes cluster answers and nothing here."
+  type        = string
+  default     = null
+  validation {
+    condition     = var.searxng_endpoint == null || can(regex("^https?://[a-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)*$", var.searxng_endpoint))
+    error_message = "An endpoint reads http://HOST:PORT, without a query."
+  }
+}
+
+variable "search_ranges" {
+  description = "With a network: the addresses of that engine, as ranges. The function that searches reaches these at the endpoint's port and Google, and nobody else reaches them where they are private."
+  type        = set(string)
+  default     = []
+  validation {
+    condition     = alltrue([for range in var.search_ranges : can(cidrhost(range, 0)) && try(tonumber(split("/", range)[1]), 0) >= 24])
+    error_message = "A range reads 10.1.2.3/32, of at most 256 addresses."
+  }
+}
+
 variable "kms_key" {
   description = "A Cloud KMS key in the region that everything at rest is encrypted with; null leaves that to Google's keys."
   type        = string

@@ -10,7 +10,7 @@ import pytest
 from ferryman.composition.objects import build_objects, build_wire
 from ferryman.domain.files.access import S3Access
 from ferryman.gcp.clock import SystemClock
-from ferryman.settings import S3_PREFIXES, WORKSPACE_VARIABLES, MisconfiguredError, read, read_workspace
+from ferryman.settings import S3_PREFIXES, SEARXNG_VARIABLES, WORKSPACE_VARIABLES, MisconfiguredError, read, read_workspace
 
 LOCAL = {"FIRESTORE_EMULATOR_HOST": "127.0.0.1:1"}
 SWITCHES = {
@@ -258,3 +258,34 @@ def test_a_deployed_function_sends_files_over_tls_alone():
     assert read(plain).s3.endpoint == "http://127.0.0.1:1"
     with pytest.raises(MisconfiguredError, match="FERRYMAN_S3_ENDPOINT must be https"):
         read({**plain, "K_SERVICE": "files"})
+
+
+def test_without_an_endpoint_searxng_is_looked_for_at_its_default():
+    assert read({}).searxng_endpoint == "http://searxng.backend.svc.cluster.local:8080"
+    assert read(dict.fromkeys(SEARXNG_VARIABLES, " ")).searxng_endpoint == "http://searxng.backend.svc.cluster.local:8080"
+
+
+@pytest.mark.parametrize("name", SEARXNG_VARIABLES)
+@pytest.mark.parametrize("endpoint", ["http://10.1.2.3:8080", "https://search.example.com/searxng", "http://[fd00::1]:8080"])
+def test_either_variable_names_the_endpoint_of_searxng(name, endpoint):
+    assert read({name: f"{endpoint}/"}).searxng_endpoint == endpoint
+
+
+def test_our_own_name_of_the_endpoint_counts_before_the_other():
+    ours, others = SEARXNG_VARIABLES
+    assert read({ours: "http://a.example", others: "http://b.example"}).searxng_endpoint == "http://a.example"
+
+
+@pytest.mark.parametrize("name", SEARXNG_VARIABLES)
+@pytest.mark.parametrize(
+    "endpoint",
+    ["hush.example", "ftp://hush.example", "http://ann:hush@a.example", "http://a.example/?hush=1", "http://a.example/hush#x"],
+)
+def test_what_is_no_endpoint_is_refused_with_its_variable_and_without_the_text(name, endpoint):
+    with pytest.raises(MisconfiguredError, match=f"^{name} must be a URL of a host") as error:
+        read({name: endpoint})
+    assert "hush" not in str(error.value)
+
+
+def test_the_endpoint_does_not_show_in_the_settings_text():
+    assert "10.1.2.3" not in repr(read({SEARXNG_VARIABLES[0]: "http://10.1.2.3:8080"}))

@@ -18,6 +18,7 @@ from emulator.internet.authority import Authority
 from emulator.internet.names import HostEntry, HostNames, host_name
 from emulator.internet.oauth import OAuthServer, Rules
 from emulator.internet.routes import ReceivedRequest, Route, answer, find
+from emulator.internet.search import MetaSearch, build_sites
 from emulator.reading import InvalidRequestError
 from emulator.web import Receive, Scope, Send, Web, port_of
 
@@ -44,6 +45,7 @@ class Internet:
         self._routes: dict[str, tuple[Route, ...]] = {}
         self._servers: dict[str, OAuthServer] = {}
         self._requests: deque[ReceivedRequest] = deque(maxlen=REQUESTS_MAX)
+        self.search = MetaSearch(self._requests.append, lambda: clock.now().timestamp())
         self._web = Web(tls=self._authority.context(lambda name: name in self._routes or name in self._servers))
         self.port = port_of(self._web.add(self._serve, sock))
 
@@ -74,6 +76,11 @@ class Internet:
         self._servers.pop(host_name(host), None)
         self._routes[host_name(host)] = tuple(routes)
         return entry
+
+    def serve_pages(self) -> None:
+        """Let the sites answer that the search engine knows."""
+        for host, routes in build_sites().items():
+            self.can(host, routes)
 
     def authorize(self, host: str, rules: Rules) -> HostEntry:
         """Let a host be an OAuth server that knows no token yet. Raise InvalidRequestError."""

@@ -1,4 +1,5 @@
-# A way out without a way in: HTTPS to public addresses for functions that execute calls, to Google alone for all others.
+# A way out without a way in: HTTPS to public addresses for functions that execute calls, to Google and the search engine for the
+# one that searches, to Google alone for all others.
 variable "project" {
   type = string
 }
@@ -7,8 +8,13 @@ variable "region" {
   type = string
 }
 
+variable "search" {
+  description = "The addresses of the operator's search engine, and its port."
+  type        = object({ ranges = set(string), port = string })
+}
+
 locals {
-  tags   = { any = "ferryman-any", google = "ferryman-google" }
+  tags   = { any = "ferryman-any", google = "ferryman-google", search = "ferryman-search" }
   google = "199.36.153.8/30" # private.googleapis.com
   zones  = { apis = "googleapis.com.", run = "run.app." }
 }
@@ -48,6 +54,22 @@ resource "google_compute_router_nat" "this" {
   }
 }
 
+# the one private address that anything may reach, before the rule that denies them
+resource "google_compute_firewall" "search" {
+  count              = length(var.search.ranges) == 0 ? 0 : 1
+  project            = var.project
+  name               = "ferryman-search"
+  network            = google_compute_network.this.id
+  direction          = "EGRESS"
+  priority           = 50
+  destination_ranges = var.search.ranges
+  target_tags        = [local.tags.search]
+  allow {
+    protocol = "tcp"
+    ports    = [var.search.port]
+  }
+}
+
 resource "google_compute_firewall" "no_private" {
   project            = var.project
   name               = "ferryman-no-private"
@@ -71,7 +93,7 @@ resource "google_compute_firewall" "google" {
   direction          = "EGRESS"
   priority           = 200
   destination_ranges = [local.google]
-  target_tags        = [local.tags.google]
+  target_tags        = [local.tags.google, local.tags.search]
   allow {
     protocol = "tcp"
     ports    = ["443"]

@@ -25,6 +25,8 @@ REQUIRED: dict[str, Any] = {
 OWN_MODELS = json.dumps({"own": {"url": "https://gateway.example.com", "input": 0, "output": 0, "key": "MODEL_KEY_GATEWAY"}})
 WHOLE: dict[str, Any] = {
     "network": True,
+    "searxng_endpoint": "http://searxng.example.com:8080",
+    "search_ranges": ["10.1.2.3/32"],
     "kms_key": "projects/demo-project/locations/us-central1/keyRings/ferryman/cryptoKeys/at-rest",
     "model_key_version": "1",
     "alert_email": "someone@example.com",
@@ -35,7 +37,12 @@ WHOLE: dict[str, Any] = {
 }
 WAYS: dict[str, dict[str, Any]] = {
     "as it comes": {},
-    "with a network": {"network": True},
+    "with a network": {
+        "network": True,
+        "searxng_endpoint": "http://searxng.example.com:8080",
+        "search_ranges": ["10.1.2.3/32"],
+    },
+    "with a network and no search engine": {"network": True},
     "with everything": WHOLE,
     "without recovery": {"recovery": False},
 }

@@ -113,6 +113,8 @@ _FAULTS = (
     ("a key in the state", "secrets.tf", END, VALUE_IN_STATE, "google_secret_manager_secret_version would stand in the state"),
     ("the wrong callers", "functions.tf", 'if caller != "anyone"]', 'if caller == "anyone"]', "its callers"),
     ("a trigger that calls as the queue", "functions.tf", "one(values(google_service_account.trigger)).email", "one(values(google_service_account.queue)).email", "its trigger calls as ferryman-queue@"),
+    ("the search engine for everyone", "network/main.tf", "  target_tags        = [local.tags.search]", "  target_tags        = values(local.tags)", "the rule of the search engine is for other addresses"),
+    ("every private address for the one that searches", "network/main.tf", "  destination_ranges = var.search.ranges", '  destination_ranges = ["10.0.0.0/8"]', "the rule of the search engine is for other addresses"),
     # what Google Cloud refuses only when asked
     ("memory in megs", "functions.tf", "${each.value.memory_mib}Mi", "${each.value.memory_mib} megs", "there is no memory of"),
     ("more memory than there is", "functions.json", '"memory_mib": 256', '"memory_mib": 65536', "there is no memory of 65536Mi"),

@@ -15,7 +15,7 @@ from emulator.table import read_table
 from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
 from infra.proof.access import Row, service
-from infra.proof.network import egress
+from infra.proof.network import SEARCH, egress
 from infra.proof.plan import TerraformPlan
 
 INFRA = Path(__file__).parents[1]
@@ -107,7 +107,7 @@ def of_code() -> Matrix:
                 }
             ),
             "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,
-            "egress": "any" if "ferryman.egress.gate" in rooms else "google",
+            "egress": "any" if "ferryman.egress.gate" in rooms else SEARCH if "ferryman.searxng.client" in rooms else "google",
         }
     return matrix
 

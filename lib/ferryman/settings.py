@@ -30,6 +30,12 @@ WORKER_PATH = "/warm/worker"
 WORKSPACE_VARIABLES = ("FERRYMAN_WORKSPACE_ID", "CRAWBL_WORKSPACE_ID")
 """The workspace that commands and the Python client act in (S4-134); the first that is set and not empty counts."""
 
+SEARXNG_VARIABLES = ("FERRYMAN_SEARXNG_ENDPOINT", "CRAWBL_SEARXNG_ENDPOINT")
+"""Where SearXNG is (S4-135); the first that is set and not empty counts, and without either the default (S4-119)."""
+
+SEARXNG_ENDPOINT = "http://searxng.backend.svc.cluster.local:8080"
+_ENDPOINT = re.compile(r"https?://([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?(/[A-Za-z0-9._~-]{1,255}){0,8}", re.ASCII)
+
 S3_PREFIXES = ("FERRYMAN_S3_", "CRAWBL_SPACES_")
 """How the variables of a bucket of S3 begin; of each the first that is set and not empty counts."""
 
@@ -87,6 +93,7 @@ class Settings:
     s3_bucket: str = ""  # the bucket
     s3_access_key: str = field(default="", repr=False)  # the id of its access key
     s3_secret_key: str = field(default="", repr=False)  # the secret of its access key
+    searxng_endpoint: str = field(default=SEARXNG_ENDPOINT, repr=False)  # where SearXNG, which searches the web, is asked
     anthropic_api_key: str | None = field(default=None, repr=False)  # the Messages API's key; without it, Vertex AI is used
     anthropic_base_url: str | None = None  # another address of the Messages API
     scripted_model_url: str | None = None  # where models named scripted/NAME are served, on the local stack
@@ -168,6 +175,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
     The local stack's switches (the simulated internet, other certificates) are refused in a deployed function.
     """
     values: dict[str, Any] = {"local_token": _read_token(environment), "model_keys": {}, **_read_s3(environment)}
+    values |= _read_searxng(environment)
     for item in fields(Settings):
         variable = get_variable(item.name)
         if item.name in values or variable not in environment:
@@ -262,6 +270,16 @@ def _read_s3(environment: Mapping[str, str]) -> Mapping[str, str]:
         if re.fullmatch(form, values[f"s3_{part}"], re.ASCII) is None:
             raise MisconfiguredError(f"{ours}{part.upper()} must be {expected}")
     return values
+
+
+def _read_searxng(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the endpoint of SearXNG where one is named. Raise `MisconfiguredError` without repeating it."""
+    for name in SEARXNG_VARIABLES:
+        if endpoint := environment.get(name, "").strip().rstrip("/"):
+            if _ENDPOINT.fullmatch(endpoint) is None:
+                raise MisconfiguredError(f"{name} must be a URL of a host, as http://searxng.example.com:8080, without a query")
+            return {"searxng_endpoint": endpoint}
+    return {"searxng_endpoint": SEARXNG_ENDPOINT}
 
 
 def _parse_json(text: str, kind: type) -> Any:

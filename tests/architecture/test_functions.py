@@ -15,8 +15,8 @@ from ferryman.tools.http import PARSERS
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
 CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"}
-KEYLESS = {"local_tools": "-", "concierge": "read"}
-"""The functions that run tools without a key, and what they may do in the store."""
+KEYLESS = {"local_tools": ("-", "google"), "concierge": ("read", "google"), "search": ("-", "search")}
+"""The functions that run tools without a key, what they may do in the store, and whom they reach."""
 KEYED = CALL_FUNCTIONS - KEYLESS.keys()
 
 
@@ -43,7 +43,8 @@ def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
 def test_a_function_without_keys_reaches_no_secret_and_no_other_function_and_no_store_it_does_not_need(function):
     row = ROWS[function]
     assert [row[what] for what in ("secrets", "calls", "enqueues", "acts_as")] == [[]] * 4
-    assert (row["firestore"], row["unseals"], row["model"], row["egress"]) == (KEYLESS[function], False, False, "google")
+    assert (row["firestore"], row["egress"]) == KEYLESS[function]
+    assert (row["unseals"], row["model"]) == (False, False)
 
 
 def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ferryman.catalog import load
+from ferryman.settings import SEARXNG_VARIABLES
 from ferryman.stack import environment
 from ferryman.stack.environment import StackEnvironment, build_environment, load_functions
 
@@ -92,3 +93,10 @@ def test_only_the_orchestrator_gets_the_key_of_an_own_model_and_all_know_that_it
     assert ("the-key" in str(env)) == (name == "orchestrator")
     assert "of-no-model" not in str(env)
     assert env["FERRYMAN_MODEL_KEYS_SET"] == '["MODEL_KEY_A"]'
+
+
+@pytest.mark.parametrize("variable", SEARXNG_VARIABLES)
+@pytest.mark.parametrize("name", ROWS)
+def test_the_function_that_searches_alone_is_told_of_another_engine(name: str, variable: str) -> None:
+    env = build_environment(ROWS[name], around(caller={variable: "http://10.1.2.3:8080"}))
+    assert env.get("FERRYMAN_SEARXNG_ENDPOINT") == ("http://10.1.2.3:8080" if name == "search" else None)

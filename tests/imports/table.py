@@ -19,7 +19,7 @@ from ferryman.stack.admin import Admin
 from ferryman.vault import seal
 
 ROOT = Path(__file__).parents[2]
-FUNCTIONS = ("api", "api_call", "concierge", "http_tool", "local_tools", "on_execution", "orchestrator")
+FUNCTIONS = ("api", "api_call", "concierge", "http_tool", "local_tools", "on_execution", "orchestrator", "search")
 """One of the built-in tools is enough for all of them: their modules differ in a name."""
 
 LOCAL_CALL = {"call": "c", "tool": "none", "arguments": {}, "user": str(UUID(int=0)), "within_s": 1.0}
@@ -30,6 +30,7 @@ CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
     "http_tool": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
     "concierge": ("POST", "/", {}, LOCAL_CALL, 200),
     "local_tools": ("POST", "/", {}, LOCAL_CALL, 200),
+    "search": ("POST", "/", {}, LOCAL_CALL, 200),
     "on_execution": (
         "POST",
         "/",

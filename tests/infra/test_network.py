@@ -10,12 +10,19 @@ from infra.proof import matrix, network
 from infra.proof.plan import Resource, TerraformPlan
 
 ROWS = matrix.rows()
-VARIABLES = {"project": "demo-project", "network": True}
+VARIABLES = {"project": "demo-project", "network": True, "search_ranges": ["10.1.2.3/32"]}
 EVERYWHERE = ["0.0.0.0/0"]
+ENGINE = ["10.1.2.3/32"]
+TAGS = {network.SEARCH: network.SEARCH_TAG}
 
 
 def rule(
-    priority: int, ranges: list[str], *, tags: tuple[str, ...] = ("any", "google"), ports: tuple[str, ...] = (), allow: bool
+    priority: int,
+    ranges: list[str],
+    *,
+    tags: tuple[str, ...] = ("any", "google", "ferryman-search"),
+    ports: tuple[str, ...] = (),
+    allow: bool,
 ) -> Resource:
     allowed_ports = [{"protocol": "tcp" if ports else "all", "ports": list(ports)}]
     values = {
@@ -30,7 +37,7 @@ def rule(
 
 
 def function(name: str, *, through: str | None = "VPC_EGRESS_ALL_TRAFFIC") -> Resource:
-    interface: list[dict[str, Any]] = [{"tags": [ROWS[name]["egress"]]}]
+    interface: list[dict[str, Any]] = [{"tags": [TAGS.get(ROWS[name]["egress"], ROWS[name]["egress"])]}]
     config = {
         "environment_variables": {"FERRYMAN_FUNCTION": name},
         "direct_vpc_egress": through,
@@ -40,9 +47,19 @@ def function(name: str, *, through: str | None = "VPC_EGRESS_ALL_TRAFFIC") -> Re
 
 
 PRIVATE = [str(item) for item in network.PRIVATE]
+
+
+def search_rule(ranges: list[str] = ENGINE, *tags: str) -> Resource:
+    allowed = rule(50, ranges, tags=tags or (network.SEARCH_TAG,), ports=("8080",), allow=True)
+    values = {**allowed.values, "name": network.SEARCH_TAG, "target_tags": list(allowed.values["target_tags"])}
+    return Resource(address="search", kind=allowed.kind, values=values)
+
+
+SEARCH_RULE = search_rule()
 RULES = (
     rule(100, PRIVATE, allow=False),
-    rule(200, [str(network.GOOGLE)], tags=("google",), ports=("443",), allow=True),
+    rule(200, [str(network.GOOGLE)], tags=("google", network.SEARCH_TAG), ports=("443",), allow=True),
+    SEARCH_RULE,
     rule(201, EVERYWHERE, tags=("any",), ports=("443",), allow=True),
     rule(65000, EVERYWHERE, allow=False),
 )
@@ -90,6 +107,17 @@ def test_a_function_that_goes_past_the_network_is_told():
 
 def test_a_rule_that_lets_in_is_told():
     inward = Resource(
-        address="in", kind="google_compute_firewall", values={**RULES[3].values, "name": "in", "direction": "INGRESS"}
+        address="in", kind="google_compute_firewall", values={**RULES[4].values, "name": "in", "direction": "INGRESS"}
     )
     assert "the firewall's rule in lets somebody in" in wrong(*RULES, *FUNCTIONS, inward)
+
+
+@pytest.mark.parametrize("other", [search_rule(["10.0.0.0/8"]), search_rule(ENGINE, network.SEARCH_TAG, "any")])
+def test_a_rule_of_the_search_engine_for_more_addresses_or_for_more_functions_is_told(other):
+    problems = wrong(*(other if item is SEARCH_RULE else item for item in RULES), *FUNCTIONS)
+    assert "the rule of the search engine is for other addresses, or for others than the function that searches" in problems
+
+
+def test_without_its_rule_the_function_that_searches_reaches_google_alone():
+    rules = [item for item in RULES if item is not SEARCH_RULE]
+    assert wrong(*rules, *FUNCTIONS) == ["function search reaches google, and search in the table"]

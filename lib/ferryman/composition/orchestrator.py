@@ -72,7 +72,7 @@ class OrchestratorFunction:
         executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)
         searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
         kinds = {
-            **dict.fromkeys(("concierge", "local_function"), local_calls.execute),
+            **dict.fromkeys(("concierge", "local_function", "search"), local_calls.execute),
             "waiting": waits.execute,
             FINDING: searches.execute,
         }

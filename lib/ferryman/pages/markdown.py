@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ferryman.domain.http.links import resolve
 from ferryman.pages.figures import BLOCKS
-from ferryman.pages.links import resolve
 from ferryman.pages.scoring import list_kept
 from ferryman.pages.tree import Element
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ferryman.domain.http.charsets import TEXT_TYPE
+from ferryman.domain.http.links import resolve
 from ferryman.pages.charset import decode, detect_codec, is_binary
 from ferryman.pages.extraction import extract
-from ferryman.pages.links import resolve
 from ferryman.pages.markdown import write_markdown
 from ferryman.pages.metadata import drop_title, read_metadata
 from ferryman.pages.pdf import read_pdf

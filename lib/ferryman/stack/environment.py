@@ -12,6 +12,7 @@ from typing import Any
 import ferryman
 from ferryman.domain.operator_model import parse_operator_models
 from ferryman.domain.problem import InvalidInputError
+from ferryman.settings import SEARXNG_VARIABLES
 
 LOCATION = "us-central1"
 QUEUE = "executions"
@@ -23,6 +24,9 @@ WARMER = "ferryman-warmer"
 ID_CHARACTERS_MAX = 40
 MODEL_TALKER = "orchestrator"
 """The one function that talks to models, and so the only one that gets a model key."""
+
+SEARCHER = "search"
+"""The one function that asks the search engine, and so the only one that is told of another than the local cloud's."""
 
 REAL_MODEL_URL = "https://api.anthropic.com"
 SCRIPTED_PRICE = {"input": "3", "output": "15"}
@@ -121,6 +125,9 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
         "FERRYMAN_POLL_S": POLL_S,
         **{name: caller[name] for name in PASSED_ON if caller.get(name)},
     }
+    endpoint = next(filter(None, map(caller.get, SEARXNG_VARIABLES)), None)
+    if row["name"] == SEARCHER and endpoint is not None:
+        env[SEARXNG_VARIABLES[0]] = endpoint  # in the place of the local cloud's own engine
     if row["name"] != MODEL_TALKER:
         # the local cloud offers its scripted model to everyone; only one of them may talk to models
         return {**env, "ANTHROPIC_BASE_URL": ""}

@@ -10,6 +10,7 @@ SHARED = (
     "ferryman.serving.http_tool",
     "ferryman.serving.local_tools",
     "ferryman.serving.concierge",
+    "ferryman.serving.search",
     "ferryman.serving.api.tasks",
     "ferryman.serving.api.custom",
     "ferryman.serving.api.account",
@@ -21,6 +22,7 @@ SHARED = (
     "ferryman.composition.http_tool",
     "ferryman.composition.local_tools",
     "ferryman.composition.concierge",
+    "ferryman.composition.search",
     "ferryman.declared.arguments",
     *_GOOGLE,
 )

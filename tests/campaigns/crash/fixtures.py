@@ -25,7 +25,6 @@ from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
-from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.egress import checking
 from ferryman.egress.checks import scan_request
 from ferryman.egress.leaks import SecretScanner
@@ -66,6 +65,7 @@ from ferryman.tools.local_function import calculator  # noqa: F401 - it register
 from ferryman.tools.local_function.execute import answer
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
+from ferryman.tools.search import web_search_tool  # noqa: F401 - as above
 from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
@@ -74,6 +74,7 @@ from tests.campaigns.crash.agents import name_place, store_agent, store_others
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, Scenario, turn_of
 from tests.plain_gate import pass_unscanned, redact_plainly
+from tests.searxng.engines import ask_fixture
 
 LEASE = timedelta(seconds=30)
 TIMEOUT = timedelta(minutes=25)
@@ -132,14 +133,17 @@ class LocalFunctions:
 
     def __init__(self, documents: UserDocuments) -> None:
         self._documents = documents
+        self._engine = ask_fixture([])
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         """Run the tool that `body` names."""
         tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
-        db = UnitOfWork(self._documents, body["user"]) if function == "concierge" else None
+        if function != "concierge":
+            answered = await answer(tool_call, UUID(body["user"]), self._engine if function == "search" else None)
+            return KeylessAnswer(answered.content, answered.code)
+        db = UnitOfWork(self._documents, body["user"])
         answered = await answer(tool_call, UUID(body["user"]), db)
-        changes = UserChanges() if db is None else db.close(failed=answered.code is not None)
-        return KeylessAnswer(answered.content, answered.code, changes)
+        return KeylessAnswer(answered.content, answered.code, db.close(failed=answered.code is not None))
 
 
 class Keys:
@@ -262,7 +266,7 @@ def build_loop_deps(
     )
     waits = WaitCalls(clock=clock, execution_timeout=TIMEOUT)
     kinds = {
-        **dict.fromkeys(("concierge", "local_function"), local_calls.execute),
+        **dict.fromkeys(("concierge", "local_function", "search"), local_calls.execute),
         "waiting": waits.execute,
         FINDING: searches.execute,
     }
@@ -335,7 +339,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         model="scripted/x",
         tools=(
             *("api_call", "http_get", "http_post", "http_request", "webhook"),
-            *("calculator", "save_preference", "wait_until", "delete_tool_cluster"),
+            *("calculator", "save_preference", "wait_until", "delete_tool_cluster", "web_search_tool"),
         ),
         tool_loading=scenario.tool_loading,
         integrations=("plain", "keyed", "webhook"),

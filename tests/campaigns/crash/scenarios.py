@@ -159,7 +159,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         name="keyless",
-        turns=((("calculator", {"expression": "6 * 7"}), pay_call("n1")), (("wait_until", {"seconds": 60}), read_call("n2"))),
+        turns=(
+            (("web_search_tool", {"query": "night ferries"}), pay_call("n1")),
+            (("wait_until", {"seconds": 60}), read_call("n2")),
+        ),
     ),
     Scenario(name="routed", turns=((request_call("i1"), request_call("i2", method="POST", body={"amount": 1})),)),
     Scenario(

@@ -63,7 +63,7 @@ async def start_harness(source: Path | None = None) -> AsyncIterator[Harness]:
             closing.push_async_callback(clients.close)
             upstream = await closing.enter_async_context(Upstream(data / AUTHORITY))
             admin = await closing.enter_async_context(Admin.from_note(ready))
-            await _provision(ready, admin, clients)
+            await _provision(ready, admin, clients, upstream)
             async with build_harness(ready["functions"], ready["project"], data, admin, clients, upstream) as harness:
                 yield harness
 
@@ -118,7 +118,7 @@ async def _cloud(folder: Path, source: Path | None) -> AsyncIterator[Mapping[str
             cloud.kill()
 
 
-async def _provision(ready: Mapping[str, Any], admin: Admin, clients: GoogleClients) -> None:
+async def _provision(ready: Mapping[str, Any], admin: Admin, clients: GoogleClients, upstream: Upstream) -> None:
     public = await provision.provision_sealing_key(clients, PROJECT, Settings().sealing_key_secret)
     receipts = await provision.provision_receipt_keys(clients, PROJECT, Settings().receipt_key_secret)
     await provision.provision_queues(clients, PROJECT)
@@ -128,7 +128,7 @@ async def _provision(ready: Mapping[str, Any], admin: Admin, clients: GoogleClie
         sealing_public_key=public,
         receipt_public_keys=receipts,
         scripted_model_url=ready["env"]["ANTHROPIC_BASE_URL"],
-        caller=SURROUNDINGS,
+        caller={**SURROUNDINGS, "FERRYMAN_SEARXNG_ENDPOINT": f"http://127.0.0.1:{upstream.engine_port}"},
     )
     await asyncio.gather(
         *(admin.start(row["name"], environment.build_environment(row, around)) for row in environment.load_functions())

@@ -15,7 +15,8 @@ from tests.campaigns.hostile.perform import ScenarioRun
 
 SHOWN_MAX = 50_000
 _FRAME = re.compile(
-    r"(?:Error: (?:HTTP [0-9]{3}(?: [A-Za-z\' -]{1,40})? -- [A-Za-z, ]{1,80}\.(?: Retry-After: [A-Za-z0-9,: ]{1,40}\.)?\n)?)?"
+    r"(?:Error: (?:(?:HTTP [0-9]{3}(?: [A-Za-z\' -]{1,40})? -- [A-Za-z, ]{1,80}\.(?: Retry-After: [A-Za-z0-9,: ]{1,40}\.)?"
+    r"|[a-z_]{1,40})\n)?)?"
     r'<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)"(?: status="[0-9]{1,3}")?((?: content_type="[^"<>\s]{1,170}")?'
     r'(?: location="[^"<>\s]{1,2100}")?(?: retry_after="[A-Za-z0-9,: ]{1,40}")?)>(.*)</tool_response>',
     re.DOTALL,

@@ -11,11 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import parse_qs
 
 from emulator.internet.authority import Authority
 from tests.campaigns.hostile.scenario import Answer
 
 HEAD_BYTES_MAX = 256 * 1024
+ENGINE = "searxng"
+"""What the third port is called, which speaks plain HTTP: the search engine's. Its paths are the words of a query."""
+
 STRANGER = "stranger.example"
 """The one name that the second port's certificate is for, whatever name is asked for."""
 
@@ -52,7 +56,7 @@ class Upstream:
         self._authority = Authority(folder)
         self.answers: dict[str, Mapping[str, Answer]] = {}
         self.seen: list[ReceivedRequest] = []
-        self.port = self.stranger_port = 0
+        self.port = self.stranger_port = self.engine_port = 0
         self._servers: list[asyncio.Server] = []
 
     async def __aenter__(self) -> Self:
@@ -67,21 +71,21 @@ class Upstream:
         context.sni_callback = note_name
         stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         stranger.load_cert_chain(self._authority.issue(STRANGER))
-        for tls, is_stranger in ((context, False), (stranger, True)):
+        for tls in (context, stranger, None):
 
-            async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, strange: bool = is_stranger) -> None:
-                await self._serve(reader, writer, strange)
+            async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tls: Any = tls) -> None:
+                await self._serve(reader, writer, stranger=tls is stranger, default=ENGINE if tls is None else "")
 
             self._servers.append(await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls, limit=HEAD_BYTES_MAX))
-        self.port, self.stranger_port = (server.sockets[0].getsockname()[1] for server in self._servers)
+        self.port, self.stranger_port, self.engine_port = (server.sockets[0].getsockname()[1] for server in self._servers)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for server in self._servers:
             server.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stranger: bool) -> None:
-        seen = ReceivedRequest(getattr(writer.get_extra_info("ssl_object"), "asked_for", ""), stranger)
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, stranger: bool, default: str) -> None:
+        seen = ReceivedRequest(getattr(writer.get_extra_info("ssl_object"), "asked_for", default), stranger)
         self.seen.append(seen)
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, ssl.SSLError):
@@ -95,7 +99,9 @@ class Upstream:
             writer.transport.abort()
 
     async def _answer(self, seen: ReceivedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        path = seen.target.partition("?")[0]
+        path, _, query = seen.target.partition("?")
+        if seen.host == ENGINE:
+            path = "/" + "/".join(parse_qs(query).get("q", [""])[0].split())
         by_end = self.answers.get(path[1:].partition("/")[0], {})
         answer = next(
             (value for end, value in by_end.items() if end and path.endswith(end)), by_end.get("", Answer(status=404))

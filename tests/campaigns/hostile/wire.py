@@ -9,7 +9,7 @@ from urllib.parse import unquote, unquote_plus
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, OWN_HEADER, PARAM, PUBLIC
 from tests.campaigns.hostile.spelling import fill
-from tests.campaigns.hostile.upstream import ReceivedRequest
+from tests.campaigns.hostile.upstream import ENGINE, ReceivedRequest
 
 HOSTS = {"coingecko": PUBLIC, "lunarcrush": BEARER, "coinmarketcap": HEADER, "alphavantage": PARAM, "webhook": HOOK}
 PLAIN_HEADERS = ("host", "accept", "accept-encoding", "user-agent", "connection", "content-type", "content-length")
@@ -83,12 +83,12 @@ def _heads(run: ScenarioRun, seen: ReceivedRequest) -> Iterable[str]:
     allowed = {*PLAIN_HEADERS, *run.scenario.model_headers, own_header}
     yield from (f"the header {name} arrived" for name in dict.fromkeys(names) if name not in allowed)
     yield from (f"the header {name} arrived twice" for name in dict.fromkeys(names) if names.count(name) > 1)
-    if headers.get("host") != seen.host:
+    if seen.host not in (headers.get("host"), ENGINE):
         yield f"a request for {headers.get('host')} went to {seen.host}"
     form = r"|application/x-www-form-urlencoded|multipart/form-data; boundary=ferryman-[0-9a-f]+" if run.scenario.sent else ""
     if not re.fullmatch(f"application/json{form}", headers.get("content-type", "application/json")):
         yield "a content type other than those declared arrived"
-    if headers.get("accept-encoding") != "gzip, deflate, br":
+    if headers.get("accept-encoding") != ("identity" if seen.host == ENGINE else "gzip, deflate, br"):
         yield "an accept-encoding of the model's arrived"
     if (
         seen.host in OWN_HEADER

@@ -208,7 +208,7 @@ class Functions:
             clusters=clusters,
             executions=self.ports.executions,
         )
-        kinds = {**dict.fromkeys(("concierge", "local_function"), local.execute), FINDING: searches.execute}
+        kinds = {**dict.fromkeys(("concierge", "local_function", "search"), local.execute), FINDING: searches.execute}
         return replace(
             deps,
             clusters=clusters,

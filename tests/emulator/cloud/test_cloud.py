@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
 from emulator.channels import open_aio_channel
 from emulator.clients import build_clients
 from emulator.cloud import CloudPlan, EmulatedCloud
+from emulator.internet.search import build_sites
 from emulator.lock import InUseError
 
 
@@ -174,15 +176,20 @@ async def test_addresses_are_the_same_after_the_next_start(plan: CloudPlan) -> N
 
 async def test_a_host_is_put_asked_and_removed(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
     answer = await admin.put("/hosts/api.example.com", json={"routes": [{"path": "/"}]})
-    assert answer.json()["dial"] == {"25.0.0.1": cloud.internet.port}
+    (address,) = answer.json()["addresses"]
+    assert ip_address(address) in ip_network("25.0.0.0/24")
+    assert answer.json()["dial"] == {address: cloud.internet.port}
     await admin.put("/hosts/own.example.com", json={"port": 4443})
     await admin.put("/hosts/odd.example.com", json={"routes": [], "addresses": ["10.0.0.1"], "dial": ["10.0.0.1"]})
-    assert set((await admin.get("/hosts")).json()["hosts"]) == {"api.example.com", "own.example.com", "odd.example.com"}
+    hosts = set((await admin.get("/hosts")).json()["hosts"]) - build_sites().keys()
+    assert hosts == {"api.example.com", "own.example.com", "odd.example.com"}
     assert (await admin.delete("/hosts/api.example.com")).status_code == 200
     assert (await admin.delete("/hosts/api.example.com")).status_code == 404
     table = json.loads(cloud.internet.table.read_text())
     assert str(cloud.internet.table) == cloud.env["FERRYMAN_PRETEND_INTERNET"]
-    assert table["dial"] == {"25.0.0.2": 4443, "10.0.0.1": cloud.internet.port}
+    sites = {table["names"][host][0]: cloud.internet.port for host in build_sites()}
+    address = table["names"]["own.example.com"][0]
+    assert table["dial"] == {**sites, address: 4443, "10.0.0.1": cloud.internet.port}
     assert (await admin.get("/requests", params={"host": "api.example.com"})).json() == {"requests": []}
     assert (await admin.delete("/requests")).status_code == 200
 

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 FUNCTION_FAILED = "function_failed"
 """The code of a local function that raised an error."""
 
+NOT_CONFIGURED = "not_configured"
+"""The code of a call that a service of the operator's refuses until it is set up."""
+
 _CORRECT = "Correct the arguments and call the tool again."
 _ASK_OWNER = "Go on without this call, and say that the owner of the task has to change this."
 _LATER = "Call the tool again later, or go on without it."
@@ -50,6 +53,7 @@ SUGGESTIONS: Mapping[str, str] = {
     "over_budget": "Make the call smaller, or ask for a smaller answer.",
     "timed_out": _LATER,
     "request_failed": _LATER,
+    NOT_CONFIGURED: "Go on without this tool, and say that the operator of this system has to set it up.",
     "nothing_imported": "Check the URL of the document, or import fewer of its operations.",
     FUNCTION_FAILED: "Check the arguments, or go on without this tool.",
     "internal_fault": _LATER,

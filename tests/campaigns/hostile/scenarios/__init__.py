@@ -24,6 +24,7 @@ from tests.campaigns.hostile.scenarios import (
     pieces,
     policy,
     routed,
+    searches,
     smuggling,
     thinking,
     tokens,
@@ -56,5 +57,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     *former.SCENARIOS,
     *custom.SCENARIOS,
     *finding.SCENARIOS,
+    *searches.SCENARIOS,
     *worst.SCENARIOS,
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.pages.links import CHARACTERS_MAX, resolve
+from ferryman.domain.http.links import CHARACTERS_MAX, resolve
 
 BASE = "https://site.test/a/b.html?c=d#e"
 WHOLE = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+[\x21-\x7e]*")
