@@ -17,7 +17,7 @@ ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
     *("IntegrationResponse", "ToolResponse", "AgentTemplateResponse", "CustomTool", "ImportResponse"),
     *("PlanResponse", "ModelResponse", "AgentResponse"),
-    *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "AlertResponse", "Me"),
+    *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "UsageReport", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
     *("KeyResponse", "NewKeyResponse", "AuditEntryResponse", "ArchiveImportResponse"),
 )

@@ -45,6 +45,7 @@ from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, Me
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
+from ferryman.inmemory.usage import MemoryUsage
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.serving import api, keys
@@ -147,6 +148,7 @@ class Stage:
             keyed=MemoryKeyedRequests(self.memory),
             ledger=MemoryLedger(self.memory),
             alerts=MemoryAlerts(self.memory),
+            usage=MemoryUsage(self.memory),
             halts=MemoryHalts(self.memory),
             jobs=MemoryJobs(self.memory),
             job_queue=self.job_queue,

@@ -129,6 +129,7 @@ ROUTES = (
     Ask("GET", "/v1/me", 200),
     Ask("GET", "/v1/ledger", 200),
     Ask("GET", "/v1/budget", 200),
+    Ask("GET", "/v1/usage", 200),
     Ask("GET", "/v1/alerts", 200),
     Ask("PUT", "/v1/halt", 200),
     Ask("DELETE", "/v1/halt", 200),

@@ -34,6 +34,7 @@ COMMANDS = {
     "budget": ("budgets", "Show what is used and reserved of each cap this month."),
     "alerts": ("budgets", "List the alerts of caps that were reached, and whether they were sent."),
     "ledger": ("budgets", "Show a month's credits by task, agent, person or workspace."),
+    "usage": ("usage", "Show calls, failures, durations and tokens by tool, model, agent or day."),
     "halt": ("halts", "Stop everything of yours, also what is under way; --all-owners: those of all owners."),
     "resume": ("halts", "Let executions start again after a halt."),
     "webhooks": ("webhooks", "Show what well-known webhook hosts received on the local stack."),

@@ -54,6 +54,11 @@ class Screen:
         """Columns of the terminal."""
         return self._out.width
 
+    @property
+    def is_unicode(self) -> bool:
+        """Whether the terminal, or the file, takes characters beyond ASCII."""
+        return (sys.stdout.encoding or "").lower().startswith("utf")
+
     def print_line(self, text: object = "", style: str = "") -> None:
         """Print a line for people."""
         if not self.as_json:

@@ -664,6 +664,52 @@ class ToolSettingsJson(TypedDict):
     arguments: dict[str, Any]
 
 
+class UsageCountsJson(TypedDict):
+    """Turns, calls, tokens and credits. `usage` is what the provider counted; the other tokens are estimated shares of it,
+    by characters, which sum up to it.
+    """
+
+    turns: int
+    usage: TokenCountsJson
+    definition_tokens: int
+    result_tokens: int
+    call_tokens: int
+    text_tokens: int
+    calls: int
+    failures: dict[str, int]
+    latencies: list[int]
+    llm_tokens: str
+    api_call_fee: str
+    embedding: str
+    storage_unmetered: int
+    credits: str
+
+
+class UsageReportJson(TypedDict):
+    """What the workspace used from `since` to `until`, both included, days in UTC: days in their order, others the dearest
+    first. Some seconds pass before it is in here.
+    """
+
+    since: str
+    until: str
+    by: Literal["tool", "model", "agent", "day"]
+    rows: list[UsageRowJson]
+    total: UsageCountsJson
+    latency_bounds_ms: list[int]
+
+
+class UsageRowJson(TypedDict):
+    """What was used under one name. Quantiles are the bounds of their buckets; null: there is no call, or none so fast."""
+
+    name: str
+    counts: UsageCountsJson
+    failed: int
+    p50_ms: int | None
+    p95_ms: int | None
+    calls_by_day: list[int]
+    tokens_by_day: list[int]
+
+
 class WorkspaceJson(TypedDict):
     """A workspace as it is stored."""
 

@@ -61,6 +61,7 @@ class AsyncMethods:
     iterate_models = async_pager(catalog.list_models)
     set_halt = async_method(account.set_halt)
     get_ledger = async_method(account.get_ledger)
+    get_usage = async_method(account.get_usage)
     get_budget = async_method(account.get_budget)
     list_alerts = async_method(account.list_alerts)
     iterate_alerts = async_pager(account.list_alerts)

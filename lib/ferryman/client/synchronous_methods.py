@@ -61,6 +61,7 @@ class Methods:
     iterate_models = pager(catalog.list_models)
     set_halt = method(account.set_halt)
     get_ledger = method(account.get_ledger)
+    get_usage = method(account.get_usage)
     get_budget = method(account.get_budget)
     list_alerts = method(account.list_alerts)
     iterate_alerts = pager(account.list_alerts)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ferryman.ports.keyed import KeyedRequests
     from ferryman.ports.keys import Sealer
     from ferryman.ports.log import Tracer
+    from ferryman.ports.metering import UsageStore
     from ferryman.ports.notices import Notices
     from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
     from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
@@ -89,6 +90,7 @@ class ApiDependencies:
     keyed: KeyedRequests
     ledger: Ledger
     alerts: Alerts
+    usage: UsageStore
     halts: Halts
     jobs: Jobs
     job_queue: JobQueue
@@ -169,6 +171,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.gcp.usage import FirestoreUsage
     from ferryman.gcp.user_documents import FirestoreUserDocuments
     from ferryman.gcp.workspaces import FirestoreWorkspaces
     from ferryman.telemetry.traces import OtelTracer
@@ -204,6 +207,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         keyed=FirestoreKeyedRequests(firestore),
         ledger=FirestoreLedger(firestore),
         alerts=FirestoreAlerts(firestore),
+        usage=FirestoreUsage(firestore),
         halts=FirestoreHalts(firestore),
         jobs=FirestoreJobs(firestore),
         job_queue=CloudTasksJobs(tasks, settings, tracer.traceparent),

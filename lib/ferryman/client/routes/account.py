@@ -16,6 +16,14 @@ def get_ledger(*, month: str | None = None, by: str | None = None) -> ApiRequest
     return get(build_path("ledger"), read_as(answers.StatementJson), month=month or None, by=by or None)
 
 
+def get_usage(
+    *, since: str | None = None, until: str | None = None, by: str | None = None
+) -> ApiRequest[answers.UsageReportJson]:
+    """Return what the workspace used from `since` to `until`, days as 2026-11-23, by tool, model, agent or day; without days,
+    in the last 30."""
+    return get(build_path("usage"), read_as(answers.UsageReportJson), since=since or None, until=until or None, by=by or None)
+
+
 def get_budget() -> ApiRequest[answers.BudgetListJson]:
     """Return what is used and reserved of this month's caps, row by row."""
     return get(build_path("budget"), read_as(answers.BudgetListJson))

@@ -46,6 +46,11 @@ class UsageCounts:
         return UsageCounts(**sums, failures=failures, latencies=latency.merge(self.latencies, other.latencies))
 
     @property
+    def tokens(self) -> int:
+        """All tokens: of a tool those of its definition, results and calls, which are shares of what the provider counted."""
+        return self.definition_tokens + self.result_tokens + self.call_tokens + self.text_tokens
+
+    @property
     def credits(self) -> Decimal:
         """The credits of all accounts."""
         return self.llm_tokens + self.api_call_fee + self.embedding

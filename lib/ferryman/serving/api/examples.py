@@ -12,6 +12,7 @@ from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.metering.latency import BOUNDS_MS
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import WorkspaceState
@@ -31,6 +32,7 @@ from ferryman.serving.api.shapes import (
     record,
     table,
     task,
+    usage,
     workspace,
 )
 from ferryman.serving.api.shapes.plan import PlanResponse
@@ -92,6 +94,22 @@ _BUDGET = {
         "credits_used": "36.06",
     },
     **{"credits_reserved": "100", "credits_left": "863.94", "percent_used": 3},
+}
+_USED: dict[str, Any] = {
+    **{"turns": 0, "usage": dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), 0)},
+    **{"definition_tokens": 420, "result_tokens": 9_310, "call_tokens": 240, "text_tokens": 0, "calls": 12},
+    **{"failures": {"timed_out": 1}, "latencies": [0, 0, 1, 3, 6, 1, 0, 0, 0, 0, 1, 0, 0], "credits": "6"},
+    **{"llm_tokens": "0", "api_call_fee": "6", "embedding": "0", "storage_unmetered": 0},
+}
+_REPORT: dict[str, Any] = {
+    **{"since": "2026-11-22", "until": "2026-11-23", "by": "tool", "total": _USED},
+    "rows": [
+        {
+            **{"name": "api_call", "counts": _USED, "failed": 1, "p50_ms": 250, "p95_ms": 30_000},
+            **{"calls_by_day": [4, 8], "tokens_by_day": [3_120, 6_850]},
+        }
+    ],
+    "latency_bounds_ms": BOUNDS_MS,
 }
 _ALERT = {
     **{"id": "alert_9c1d02ab44e0f3b7a5d6c8e9f00112", "kind": "workspace", "subject": "ws_5d41402abc4b2a76b9719d911017c5"},
@@ -341,6 +359,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         "listAlerts": alert.AlertList.model_validate({"alerts": [_ALERT], "next": None}),
         "getBudget": budget.BudgetList.model_validate({"month": "2026-11", "budgets": [_BUDGET]}),
+        "getUsage": usage.UsageReport.model_validate(_REPORT),
         "getHealth": table.Health(),
         "getWelcome": table.Welcome(name="Ferryman", version="1", about="Agent tasks whose keys never leak."),
     }

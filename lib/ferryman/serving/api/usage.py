@@ -1,0 +1,37 @@
+"""Usage over HTTP: counts, failures, durations and tokens of a workspace, from the weeks that they are rolled up into."""
+
+from __future__ import annotations
+
+from datetime import UTC, date
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from ferryman.domain.metering.latency import BOUNDS_MS
+from ferryman.domain.metering.report import DAYS_MAX, UsageGrouping, build_report, list_days, sum_rows
+from ferryman.domain.metering.week import list_mondays
+from ferryman.serving.api.access import Dependencies, Reader
+from ferryman.serving.api.shapes import usage as shapes
+
+router = APIRouter(prefix="/v1", tags=["usage"])
+
+
+@router.get("/usage", summary="What the workspace used on some days, by tool, model, agent or day")
+async def get_usage(
+    deps: Dependencies,
+    caller: Reader,
+    since: Annotated[date | None, Query(description="The first day (UTC); without it, 29 days before the last")] = None,
+    until: Annotated[date | None, Query(description=f"The last day, at most {DAYS_MAX - 1} later; without it, today")] = None,
+    by: Annotated[UsageGrouping, Query(description="What to sum up by")] = UsageGrouping.TOOL,
+) -> shapes.UsageReport:
+    days = list_days(since, until, today=deps.clock.now().astimezone(UTC).date())
+    weeks = await deps.usage.list_weeks(caller.workspace, mondays=list_mondays(days[0], days[-1]), part=by.part)
+    rows = build_report(weeks, days, by=by)
+    return shapes.UsageReport(
+        since=days[0],
+        until=days[-1],
+        by=by,
+        rows=tuple(map(shapes.UsageRowResponse.model_validate, rows)),
+        total=shapes.UsageCountsResponse.model_validate(sum_rows(rows)),
+        latency_bounds_ms=BOUNDS_MS,
+    )
