@@ -18,6 +18,7 @@ from ferryman.domain.metering.counts import UsageCounts
 from ferryman.domain.metering.event import UsageEvent, name_event
 from ferryman.domain.metering.names import OTHER, UNCALLED, UNKNOWN
 from ferryman.loop.metering import TOOLS_MAX
+from ferryman.loop.sub_calls import CALLS_MAX
 from ferryman.loop.turn import MODEL_ATTEMPTS_MAX
 from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import fetches, says
@@ -121,6 +122,13 @@ async def test_a_reply_that_was_lost_is_in_the_event_of_the_end_as_the_ledger_ha
     (end,) = list_events(stage)
     assert (end.turns, end.usage) == (0, Usage())
     assert end.llm_tokens == ledger.sum_accounts(stage.memory.entries.values())["llm_tokens"] == stage.execution.credits_used
+
+
+async def test_a_reply_that_was_paid_for_and_not_accepted_is_in_the_event_of_the_end(stage):
+    await stage.run(fetches(CALLS_MAX + 1))
+    (end,) = list_events(stage)
+    assert (end.turns, end.usage, count_parts(end)) == (1, stage.execution.usage, 20)
+    assert end.llm_tokens == stage.execution.credits_used > 0
 
 
 async def test_a_failed_call_has_its_code_and_one_of_no_tool_of_the_task_no_name(stage):

@@ -109,3 +109,11 @@ async def test_names_beyond_the_rows_of_a_report_are_told_of_together(client: ht
         use(stage, build_event(number, at=START - timedelta(days=number), tools=(), text_tokens=0, calls=tuple(calls)))
     rows = (await read(client))["rows"]
     assert (len(rows), rows[-1]["name"], rows[-1]["counts"]["calls"]) == (101, "(other)", 50)
+
+
+async def test_all_of_it_is_told_in_one_answer(client: httpx.AsyncClient, stage: Stage) -> None:
+    use(stage, *(build_event(number, at=START - timedelta(days=number)) for number in range(3)))
+    whole = await read(client, by="all")
+    for by in ("tool", "model", "agent", "day"):
+        assert [row for row in whole["rows"] if row["by"] == by] == (await read(client, by=by))["rows"]
+    assert whole["total"] == (await read(client, by="day"))["total"]

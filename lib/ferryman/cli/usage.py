@@ -25,7 +25,7 @@ POINTS_MAX = 30
 )
 @click.option(
     "--by",
-    type=click.Choice([by.value for by in UsageGrouping]),
+    type=click.Choice([by.value for by in UsageGrouping if by is not UsageGrouping.ALL]),
     default=UsageGrouping.TOOL.value,
     show_default=True,
     help="What to sum up by.",

@@ -692,7 +692,7 @@ class UsageReportJson(TypedDict):
 
     since: str
     until: str
-    by: Literal["tool", "model", "agent", "day"]
+    by: Literal["tool", "model", "agent", "day", "all"]
     rows: list[UsageRowJson]
     total: UsageCountsJson
     latency_bounds_ms: list[int]
@@ -701,6 +701,7 @@ class UsageReportJson(TypedDict):
 class UsageRowJson(TypedDict):
     """What was used under one name. Quantiles are the bounds of their buckets; null: there is no call, or none so fast."""
 
+    by: Literal["tool", "model", "agent", "day", "all"]
     name: str
     counts: UsageCountsJson
     failed: int

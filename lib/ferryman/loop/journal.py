@@ -18,6 +18,7 @@ from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory
+from ferryman.domain.executions.usage import Usage
 from ferryman.domain.expense import CallExpense
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
 from ferryman.loop.metering import Metered, PromptSizes
@@ -36,7 +37,7 @@ class Run:
     which repeats are found; one that was refused for a limit was not made. `calls_made` counts the calls of each tool that were
     made, or may have been, under each of their names.
     `label` is that of everything that the model has read so far; its sources are the calls before. `sizes` are those of the
-    prompt's parts, by which its tokens are metered.
+    prompt's parts, by which its tokens are metered; `usage` is that of all stored turns.
     """
 
     execution: Execution
@@ -55,6 +56,7 @@ class Run:
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
     label: FlowLabel = OWNED
     sizes: PromptSizes = field(default_factory=PromptSizes)
+    usage: Usage = field(default_factory=Usage)
 
     def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
         """Take over the execution as a turn's commit stored it; `credits_held` are those that the turn's calls may cost."""
@@ -67,6 +69,7 @@ class Run:
         """Add a turn of the model, with its tickets pending."""
         self.history.append({"role": "assistant", "content": list(step.content)})
         self.last, self.pending = step, order_calls(tickets)
+        self.usage += step.usage
         self.next_call = max([self.next_call, *(ticket.seq + 1 for ticket in tickets)])
 
     def add_sub_calls(self, tickets: Sequence[Ticket]) -> None:
@@ -90,6 +93,7 @@ class Run:
         return Metered(
             execution=execution,
             model=self.opening.model,
+            usage=self.usage,
             sizes=self.sizes,
             prompt_characters=self.history.measure(),
             settled=tuple(self.settled),

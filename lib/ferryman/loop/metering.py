@@ -18,6 +18,7 @@ from ferryman.catalog.tools import get_expense
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.executions.execution import Execution, Step
 from ferryman.domain.executions.message import Block
+from ferryman.domain.executions.usage import Usage
 from ferryman.domain.metering.counts import NOTHING
 from ferryman.domain.metering.event import CallUsage, ToolTokens, UsageEvent, name_event
 from ferryman.domain.metering.names import OTHER, UNCALLED, UNKNOWN, name_code, name_tool
@@ -50,10 +51,12 @@ class PromptSizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metered:
-    """What a commit is metered by: the state of the run before it. `settled` are the calls since the commit before."""
+    """What a commit is metered by: the state of the run before it. `settled` are the calls since the commit before, `usage`
+    is that of the turns so far."""
 
     execution: Execution
     model: str
+    usage: Usage
     sizes: PromptSizes
     prompt_characters: int
     settled: tuple[Ticket, ...]
@@ -80,13 +83,16 @@ class Metered:
     def build_end(self, turn: int, *, llm_tokens: Decimal, at: datetime) -> UsageEvent | None:
         """Return the event of the end, after `turn`; None where nothing was used since."""
         enabled = self._list_enabled()
+        uncommitted = self.execution.usage - self.usage  # of a reply that was paid for, and not accepted
         event = UsageEvent(
             id=name_event(self.execution.id, turn + 1),
             workspace=self.execution.workspace,
             agent=self.execution.agent,
             model=self.model,
             at=at,
-            turns=0,
+            turns=int(uncommitted.total > 0),
+            usage=uncommitted,
+            text_tokens=uncommitted.total,
             llm_tokens=llm_tokens,
             calls=tuple(_meter_call(ticket, enabled, 0) for ticket in self.settled),
         )

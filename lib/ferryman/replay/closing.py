@@ -48,9 +48,7 @@ def derive_uncommitted(record: Record) -> list[Reply | Exception]:
 
 def compute_unrecorded_usage(record: Record) -> Usage:
     """Return the tokens of a reply that was paid for and not committed."""
-    whole = record.execution.usage
-    known = reduce(add, (step.usage for step in record.steps), Usage())
-    return Usage(**{name: getattr(whole, name) - getattr(known, name) for name in Usage.__dataclass_fields__})
+    return record.execution.usage - reduce(add, (step.usage for step in record.steps), Usage())
 
 
 def is_paid_unanswered(record: Record) -> bool:

@@ -21,6 +21,7 @@ from tests.campaigns.crash.jobs import JobRun
 from tests.campaigns.crash.jobs import find_broken as find_broken_job
 from tests.campaigns.crash.people import PeopleRun
 from tests.campaigns.crash.points import Point, targets
+from tests.campaigns.crash.roll_ups import RollUpRun
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
 from tests.campaigns.crash.stories import STORIES
 from tests.contracts.conftest import on_google_cloud
@@ -100,8 +101,13 @@ async def run_imports(*, step: int, score: Score) -> None:
     await _run_requests("import", partial(ImportRun, archive=archive), step=step, score=score, begun=begun)
 
 
+async def run_roll_ups(*, step: int, score: Score) -> None:
+    """Roll events up on the Firestore protocol, and then killed, and with an answer lost, at its points."""
+    await _run_requests("roll-up", RollUpRun, step=step, score=score, begun=time.monotonic())
+
+
 async def _run_requests(
-    title: str, make: Callable[..., PeopleRun | ImportRun], *, step: int, score: Score, begun: float
+    title: str, make: Callable[..., PeopleRun | ImportRun | RollUpRun], *, step: int, score: Score, begun: float
 ) -> None:
     """Run what `make` makes to its end, and then killed, and with an answer lost, at every `step`-th of these."""
     async with on_google_cloud() as stores:
@@ -129,6 +135,7 @@ async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with
         await run_jobs(step=step, score=score)
         await run_people(step=step, score=score)
         await run_imports(step=step, score=score)
+        await run_roll_ups(step=step, score=score)
     for entry in score.findings:
         print(entry)
     rules = Counter(item.partition(": ")[2].partition(":")[0] for item in score.findings)

@@ -14,6 +14,7 @@ from tests.campaigns.crash.invariants import find_broken
 from tests.campaigns.crash.jobs import JobRun
 from tests.campaigns.crash.jobs import find_broken as find_broken_job
 from tests.campaigns.crash.people import PeopleRun
+from tests.campaigns.crash.roll_ups import RollUpRun
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
 from tests.campaigns.crash.simulated import SimulatedRun
 from tests.campaigns.crash.stories import STORIES
@@ -31,6 +32,7 @@ async def list_cases() -> Mapping[str, Case]:
         **{scenario.name: partial(_run_scenario, scenario) for scenario in SCENARIOS},
         **{kind.value: partial(_run_job, kind) for kind in JobKind},
         **{story: partial(_run_requests, partial(PeopleRun, story=story)) for story in STORIES},
+        "roll-up": partial(_run_requests, RollUpRun),
         "import": partial(_run_requests, partial(ImportRun, archive=archive)),
     }
 
@@ -45,5 +47,5 @@ async def _run_job(kind: JobKind, **fields: Any) -> list[str]:
     return await find_broken_job(run, await run.perform())
 
 
-async def _run_requests(make: Callable[..., PeopleRun], **fields: Any) -> list[str]:
+async def _run_requests(make: Callable[..., PeopleRun | RollUpRun], **fields: Any) -> list[str]:
     return await make(**fields).perform()

@@ -49,6 +49,7 @@ from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs
 from ferryman.ports.keys import PrivateKeys as KeysPort
+from ferryman.ports.metering import UsageStore
 from ferryman.ports.model import ReplyScanner as ScannerPort
 from ferryman.ports.owners import Ledger, Owners
 from ferryman.ports.queue import Queue
@@ -118,6 +119,7 @@ class Ports:
     user_documents: UserDocuments
     halts: Halts
     ledger: Ledger
+    usage: UsageStore
     ask: Callable[[str, Mapping[str, Any]], Awaitable[object]]
     """Creates the document of an execution, as an application does."""
 

@@ -17,6 +17,8 @@ from ferryman.domain.credits.ledger import LedgerEntry, name_account, sum_accoun
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.expense import Expense
+from ferryman.domain.metering.counts import UsageCounts
+from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
 from ferryman.serving.api.shapes import record as shapes
@@ -58,6 +60,7 @@ class Record:
     balance: CreditBalance
     effects: Sequence[Effect]
     model_calls: Sequence[ModelCall]
+    events: Sequence[UsageEvent]
     preferences: Mapping[str, Sequence[str]]
     """What is kept for the user, by kind."""
 
@@ -66,7 +69,14 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
     """Return every rule that `record` breaks, each named by its first word; `whole` is what the scenario left uninterrupted."""
     findings = [*_find_lost(record), *_find_doubled(record), *_audit(record), *_find_overcharged(record, whole)]
     findings += find_beyond(record)
-    return [*findings, *_find_unkept(record), *_ledger(record), *_find_leaked(record), *_receipts(record)]
+    return [
+        *findings,
+        *_find_unkept(record),
+        *_ledger(record),
+        *_find_unmetered(record),
+        *_find_leaked(record),
+        *_receipts(record),
+    ]
 
 
 def _find_lost(record: Record) -> list[str]:
@@ -200,6 +210,20 @@ def _find_overcharged(record: Record, whole: Record | None) -> list[str]:
 
 def _fees(tickets: Iterable[Ticket]) -> Decimal:
     return sum((get_fee(ticket.result) for ticket in tickets if ticket.result), NOTHING)
+
+
+def _find_unmetered(record: Record) -> list[str]:
+    """Return where the usage events of the execution are not what its ledger and its record have."""
+    ended, totals = record.execution, sum_accounts(record.entries)
+    used = sum((event.count_all() for event in record.events), UsageCounts())
+    findings = [
+        f"unmetered: {getattr(used, expense)} {expense} where the ledger has {totals.get(expense, NOTHING)}"
+        for expense in (Expense.LLM_TOKENS, Expense.API_CALL_FEE, Expense.EMBEDDING)
+        if getattr(used, expense) != totals.get(expense, NOTHING)
+    ]
+    if (used.usage, used.calls) != (ended.usage, ended.tool_calls_total):
+        findings.append(f"unmetered: {used.usage}, {used.calls} calls where there were {ended.usage}, {ended.tool_calls_total}")
+    return findings
 
 
 def _ledger(record: Record) -> list[str]:

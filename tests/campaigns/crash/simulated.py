@@ -29,6 +29,7 @@ from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.inmemory.usage import MemoryUsage
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -93,6 +94,7 @@ def memory_ports(memory: Memory) -> Ports:
         user_documents=MemoryUserDocuments(memory),
         halts=MemoryHalts(memory),
         ledger=MemoryLedger(memory),
+        usage=MemoryUsage(memory),
     )
 
 
@@ -265,6 +267,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         receipts=await ports.executions.receipts("e"),
         balance=await read_balance(ports, execution.owner),
         effects=[Effect(**line) for line in tally.list_lines("effect")],
+        events=await ports.usage.list_events(execution.workspace, most=1_000),
         preferences={kind: document["preferences"] for kind, document in stored_documents.items() if document is not None},
         model_calls=[ModelCall(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.list_lines("asked")],
     )

@@ -38,6 +38,7 @@ from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.user_documents import FirestoreUserDocuments
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.log import RecordingLog
@@ -192,6 +193,7 @@ def build_ports(clients: GoogleClients) -> Ports:
         user_documents=FirestoreUserDocuments(clients),
         halts=FirestoreHalts(clients),
         ledger=FirestoreLedger(clients),
+        usage=FirestoreUsage(clients),
         ask=lambda name, fields: clients.firestore().document("executions", name).create(dict(fields)),
     )
 

@@ -14,6 +14,14 @@ class Usage:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
 
+    @property
+    def total(self) -> int:
+        """All tokens."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(**{field.name: getattr(self, field.name) - getattr(other, field.name) for field in fields(self)})
+
     def __add__(self, other: Usage) -> Usage:
         sums = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
         return Usage(**sums)

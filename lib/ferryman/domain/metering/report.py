@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
@@ -28,17 +28,22 @@ class UsageGrouping(StrEnum):
     MODEL = "model"
     AGENT = "agent"
     DAY = "day"
+    ALL = "all"
+    """By each of the others, one after the other: all that a page of usage shows."""
 
     @property
-    def part(self) -> WeekPart:
+    def parts(self) -> tuple[WeekPart, ...]:
         """The documents of the weeks that have its rows."""
-        return WeekPart.TOOLS if self is UsageGrouping.TOOL else WeekPart.MODELS
+        if self is UsageGrouping.ALL:
+            return tuple(WeekPart)
+        return (WeekPart.TOOLS,) if self is UsageGrouping.TOOL else (WeekPart.MODELS,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageRow:
     """The counts under one name, with the calls and the tokens of each day."""
 
+    by: UsageGrouping
     name: str
     counts: UsageCounts
     calls_by_day: tuple[int, ...]
@@ -73,8 +78,15 @@ def list_days(since: date | None, until: date | None, *, today: date) -> list[da
     return [first + timedelta(days=number) for number in range(count)]
 
 
-def build_report(weeks: Iterable[UsageWeek], days: Iterable[date], *, by: UsageGrouping) -> list[UsageRow]:
+def build_report(weeks: Sequence[UsageWeek], days: Sequence[date], *, by: UsageGrouping) -> list[UsageRow]:
     """Return the rows of a report: days in their order, anything else by credits, tokens and calls, the most first."""
+    if by is not UsageGrouping.ALL:
+        return _build_group(weeks, days, by)
+    groupings = (grouping for grouping in UsageGrouping if grouping is not UsageGrouping.ALL)
+    return [row for grouping in groupings for row in _build_group(weeks, days, grouping)]
+
+
+def _build_group(weeks: Iterable[UsageWeek], days: Iterable[date], by: UsageGrouping) -> list[UsageRow]:
     names = [day.isoformat() for day in days]
     known, rows = frozenset(names), dict[str, dict[str, UsageCounts]]()
     kind = RowKind.MODEL if by is UsageGrouping.DAY else RowKind(by.value)
@@ -84,8 +96,8 @@ def build_report(weeks: Iterable[UsageWeek], days: Iterable[date], *, by: UsageG
                 of_name = rows.setdefault(day if by is UsageGrouping.DAY else name, {})
                 of_name[day] = of_name.get(day, UsageCounts()) + counts
     if by is UsageGrouping.DAY:
-        return [_build_row(day, rows[day], names) for day in names if day in rows]
-    built = [_build_row(name, by_day, names) for name, by_day in rows.items()]
+        return [_build_row(by, day, rows[day], names) for day in names if day in rows]
+    built = [_build_row(by, name, by_day, names) for name, by_day in rows.items()]
     built.sort(key=lambda row: (-row.counts.credits, -row.counts.tokens, -row.counts.calls, row.name))
     if len(built) <= ROWS_MAX:
         return built
@@ -96,17 +108,20 @@ def build_report(weeks: Iterable[UsageWeek], days: Iterable[date], *, by: UsageG
     named = [row for row in built[:ROWS_MAX] if row.name != OTHER]
     for day, counts in rows.get(OTHER, {}).items() if len(named) < ROWS_MAX else ():
         rest[day] = rest.get(day, UsageCounts()) + counts
-    return [*named, _build_row(OTHER, rest, names)]
+    return [*named, _build_row(by, OTHER, rest, names)]
 
 
 def sum_rows(rows: Iterable[UsageRow]) -> UsageCounts:
-    """Return the sum of all rows."""
-    return sum((row.counts for row in rows), UsageCounts())
+    """Return the sum of all rows; of each day, where they are by everything."""
+    known = list(rows)
+    is_all = len({row.by for row in known}) > 1
+    return sum((row.counts for row in known if not is_all or row.by is UsageGrouping.DAY), UsageCounts())
 
 
-def _build_row(name: str, by_day: Mapping[str, UsageCounts], days: Iterable[str]) -> UsageRow:
+def _build_row(by: UsageGrouping, name: str, by_day: Mapping[str, UsageCounts], days: Iterable[str]) -> UsageRow:
     known = [by_day.get(day, UsageCounts()) for day in days]
     return UsageRow(
+        by=by,
         name=name,
         counts=sum(by_day.values(), UsageCounts()),
         calls_by_day=tuple(counts.calls for counts in known),

@@ -105,7 +105,7 @@ _REPORT: dict[str, Any] = {
     **{"since": "2026-11-22", "until": "2026-11-23", "by": "tool", "total": _USED},
     "rows": [
         {
-            **{"name": "api_call", "counts": _USED, "failed": 1, "p50_ms": 250, "p95_ms": 30_000},
+            **{"by": "tool", "name": "api_call", "counts": _USED, "failed": 1, "p50_ms": 250, "p95_ms": 30_000},
             **{"calls_by_day": [4, 8], "tokens_by_day": [3_120, 6_850]},
         }
     ],

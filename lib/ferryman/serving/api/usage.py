@@ -22,10 +22,11 @@ async def get_usage(
     caller: Reader,
     since: Annotated[date | None, Query(description="The first day (UTC); without it, 29 days before the last")] = None,
     until: Annotated[date | None, Query(description=f"The last day, at most {DAYS_MAX - 1} later; without it, today")] = None,
-    by: Annotated[UsageGrouping, Query(description="What to sum up by")] = UsageGrouping.TOOL,
+    by: Annotated[UsageGrouping, Query(description="all: by each of the others, in one answer")] = UsageGrouping.TOOL,
 ) -> shapes.UsageReport:
     days = list_days(since, until, today=deps.clock.now().astimezone(UTC).date())
-    weeks = await deps.usage.list_weeks(caller.workspace, mondays=list_mondays(days[0], days[-1]), part=by.part)
+    mondays = list_mondays(days[0], days[-1])
+    weeks = [week for part in by.parts for week in await deps.usage.list_weeks(caller.workspace, mondays=mondays, part=part)]
     rows = build_report(weeks, days, by=by)
     return shapes.UsageReport(
         since=days[0],

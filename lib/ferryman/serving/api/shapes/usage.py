@@ -35,6 +35,7 @@ class UsageCountsResponse(ResponseShape):
 class UsageRowResponse(ResponseShape):
     """What was used under one name. Quantiles are the bounds of their buckets; null: there is no call, or none so fast."""
 
+    by: UsageGrouping
     name: str = Field(
         description="A tool, a model, an agent or a day; (text): of no tool, (not called): definitions of tools that were not "
         "called, (unknown): calls of tools that the task does not have, (other): all further ones"
