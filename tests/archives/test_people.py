@@ -9,7 +9,9 @@ import pytest
 
 from ferryman.archives.writing import ArchiveWriter
 from ferryman.domain.archives.lines import ArchiveError
+from ferryman.domain.records import document
 from ferryman.serving.archived_people import read_people_line
+from tests.metering.events import build_event
 
 from .forge import ABOUT
 from .test_verify import run_verify
@@ -53,6 +55,7 @@ GENUINE: dict[str, dict[str, Any]] = {
         "settled_at": None,
     },
     "documents": {"user": "u", "person": None, "path": "user_memory/taste", "content": {"preferences": ["tea"]}},
+    "usage": {"day": "2026-11-23", "kind": "tool", "name": "http_get", **document.serialize(build_event().count_all())},
 }
 WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "an unknown role": ("members", {"role": "king"}, "role: "),
@@ -70,6 +73,10 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "attempts below zero": ("alerts", {"attempts": -1}, "attempts: "),
     "a path out of the user's own": ("documents", {"path": "../owners/ann"}, "path: must be COLLECTION/NAME"),
     "content that is no object": ("documents", {"content": [1]}, "content: "),
+    "a kind of row that there is not": ("usage", {"kind": "prompt"}, "kind: "),
+    "a bucket too few": ("usage", {"latencies": [1]}, "latencies: must be a number for each bucket"),
+    "calls below zero": ("usage", {"calls": -1}, "calls: "),
+    "a day that is none": ("usage", {"day": "2026-13-01"}, "day: "),
     "no user": ("documents", {"user": ""}, "user: "),
 }
 

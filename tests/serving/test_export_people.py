@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import random
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 import httpx
@@ -11,6 +13,7 @@ import pytest
 
 from ferryman.domain.credits.alert import Alert, AlertState
 from ferryman.domain.owners.cap import CapKind
+from ferryman.domain.records import document
 from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
@@ -20,9 +23,11 @@ from ferryman.serving.api.shapes.alert import AlertResponse
 from ferryman.serving.archived_people import SHAPES, read_people_line
 from ferryman.serving.export_pages import USER_COLLECTIONS
 from tests.canaries import canary
+from tests.metering.events import build_event, draw_event
 
 from .conftest import Stage
 from .test_export import default, export, read
+from .test_usage import use
 from .values import TOKEN
 
 HERE = derive_default_workspace("ann")
@@ -91,6 +96,16 @@ async def test_what_is_kept_for_users_is_in_it_with_who_they_are(client: httpx.A
     }
 
 
+async def test_what_was_used_is_in_it_row_by_row(client: httpx.AsyncClient, stage: Stage) -> None:
+    for number, days in enumerate((0, 1, 30, 399)):
+        use(stage, build_event(number, at=START - timedelta(days=days)))
+    use(stage, build_event(9, at=START), workspace="ws_ann")
+    lines = read((await client.get(default())).content, "usage")
+    assert len({(line["day"], line["kind"], line["name"]) for line in lines}) == len(lines) == 4 * 4
+    (line,) = [line for line in lines if (line["day"], line["kind"]) == (START.date().isoformat(), "model")]
+    assert line == {"day": line["day"], "kind": "model", "name": "scripted/a", **document.serialize(build_event().count_all())}
+
+
 async def test_more_than_a_page_of_each_is_in_it(client: httpx.AsyncClient, stage: Stage) -> None:
     memory = stage.memory
     for number in range(401):
@@ -120,6 +135,7 @@ async def test_content_that_no_line_can_have_is_null(
 async def test_what_was_written_is_read_without_a_fault(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     stage.memory.alerts[ALERT.id] = ALERT
     keep(stage, "ann", {"preferences": ["tea"]})
+    use(stage, *(replace(draw_event(random.Random(number), number), at=START) for number in range(9)))
     archive = (await client.get(default())).content
     for kind in SHAPES:
         assert [read_people_line("here", kind, line) for line in read(archive, kind)]

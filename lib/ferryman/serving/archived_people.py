@@ -1,19 +1,24 @@
-"""Archived people: an archive's lines about members, changes, alerts and what is kept for users, read without trust."""
+"""Archived people: an archive's lines about members, changes, alerts, what is kept for users and what was used, read without
+trust."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, Field, ValidationError
 
 from ferryman.domain.archives.lines import ArchiveError
 from ferryman.domain.credits.alert import AlertState
+from ferryman.domain.metering.latency import BOUNDS_MS
+from ferryman.domain.metering.week import RowKind
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.owners.user_changes import is_path
 from ferryman.domain.workspaces.audit import TARGET_CHARACTERS_MAX, TARGETS_MAX
 from ferryman.domain.workspaces.member import Right, Role, list_rights
 from ferryman.domain.workspaces.person import PERSON_NAME_CHARACTERS_MAX
+from ferryman.serving.api.shapes.execution import TokenCounts
 from ferryman.serving.api.shapes.fault import describe_first_fault
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
@@ -94,12 +99,38 @@ class ArchivedDocument(ResponseShape):
         return None if is_path(self.path) else "path: must be COLLECTION/NAME"
 
 
-ArchivedLine = ArchivedMember | ArchivedAuditEntry | ArchivedAlert | ArchivedDocument
+class ArchivedUsage(ResponseShape):
+    """What was used under one name on one day, as `UsageCounts` has it."""
+
+    day: date
+    kind: RowKind
+    name: Annotated[Id, Field(min_length=1)]
+    turns: Count
+    usage: TokenCounts
+    definition_tokens: Count
+    result_tokens: Count
+    call_tokens: Count
+    text_tokens: Count
+    calls: Count
+    failures: dict[Id, Count]
+    latencies: tuple[Count, ...]
+    llm_tokens: Credits
+    api_call_fee: Credits
+    embedding: Credits
+    storage_unmetered: Count
+
+    def find_fault(self) -> str | None:
+        """Return what is wrong of the line as a whole."""
+        return None if len(self.latencies) in (0, len(BOUNDS_MS) + 1) else "latencies: must be a number for each bucket"
+
+
+ArchivedLine = ArchivedMember | ArchivedAuditEntry | ArchivedAlert | ArchivedDocument | ArchivedUsage
 SHAPES: Mapping[str, type[ArchivedLine]] = {
     "members": ArchivedMember,
     "audit": ArchivedAuditEntry,
     "alerts": ArchivedAlert,
     "documents": ArchivedDocument,
+    "usage": ArchivedUsage,
 }
 """What a line is, by the kind of its file."""
 

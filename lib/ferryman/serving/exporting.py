@@ -18,6 +18,7 @@ from ferryman.domain.archives import content
 from ferryman.domain.archives.content import ExecutionParts
 from ferryman.domain.archives.files import KINDS
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.metering.week import WeekPart, list_kept_mondays
 from ferryman.domain.records.document import write_time
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.workspace import Workspace
@@ -30,6 +31,8 @@ PAGE = 50
 TOOLS_PAGE = 200
 RECEIPTS_PAGE = 500
 PLACED_PAGE = 200
+WEEKS_PAGE = 5
+"""Weeks of usage that are read at once: at most 1 MB each."""
 
 
 class WorkspaceExport:
@@ -57,6 +60,8 @@ class WorkspaceExport:
             async for written in self._stream_tools(name):
                 yield written
         async for written in self._stream_people():
+            yield written
+        async for written in self._stream_usage():
             yield written
         async for execution in self._iterate_executions():
             async for written in self._stream_execution(execution):
@@ -107,6 +112,16 @@ class WorkspaceExport:
         people = {derive_user_id(user, owner=owner, workspace=workspace): name for user, name in [(owner, ""), *persons]}
         async for stored in iterate_documents(deps.user_documents, workspace, most=PAGE):
             yield await self._add("documents", content.write_documents, stored, people, count=len(stored))
+
+    async def _stream_usage(self) -> AsyncIterator[bytes]:
+        """Yield what was used, as far as it is in the weeks."""
+        mondays = list_kept_mondays(self._deps.clock.now().date())
+        for part in WeekPart:
+            for start in range(0, len(mondays), WEEKS_PAGE):
+                page = mondays[start : start + WEEKS_PAGE]
+                weeks = await self._deps.usage.list_weeks(self._workspace.id, mondays=page, part=part)
+                lines = sum(1 for week in weeks for _ in week.read_rows())
+                yield await self._add("usage", content.write_usage, weeks, count=lines)
 
     async def _iterate_executions(self) -> AsyncIterator[Execution]:
         store, name = self._deps.executions, self._workspace.id

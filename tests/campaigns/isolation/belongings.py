@@ -13,6 +13,8 @@ from ferryman.domain.credits.alert import Alert, AlertState
 from ferryman.domain.credits.conversation import ConversationBalance, name_conversation_balance
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.jobs.job import Job, JobKind
+from ferryman.domain.metering.event import ToolTokens
+from ferryman.domain.metering.week import UsageWeek, WeekPart, find_monday
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Role
@@ -22,6 +24,7 @@ from tests.builders import build_step, build_ticket
 from tests.campaigns.isolation.deployment import Caller, Deployment
 from tests.campaigns.isolation.surface import Operation, list_operations
 from tests.campaigns.isolation.tool_names import list_tool_names
+from tests.metering.events import build_event
 from tests.serving.conftest import TASK
 
 SECRET, WAITING, TWIN = "value of the credential", "waiting execution", "task like another's"
@@ -124,9 +127,18 @@ async def make_execution(deployment: Deployment, mine: Belongings) -> str:
     settled = replace(ticket, state=TicketState.SETTLED, settled_at=START, result=result)
     memory.tickets[execution] = {0: settled, 1: replace(settled, seq=1, call="toolu_2")}
     memory.alerts.update({alert.id: alert for alert in (_build_alert(deployment, mine, percent) for percent in (50, 80))})
+    memory.usage.update((week.id, week) for week in _build_weeks(mine))
     ended = {"status": Status.COMPLETED, "started_at": START, "completed_at": START, "output": mine.word}
     memory.executions[execution] = replace(memory.executions[execution], **ended)
     return execution
+
+
+def _build_weeks(mine: Belongings) -> list[UsageWeek]:
+    """Return what the workspace used: a tool of its own, and the agent of that name."""
+    tokens = (ToolTokens(tool=f"{mine.word}_look", call_tokens=3),)
+    event = build_event(mine.word, at=START, workspace=mine.caller.workspace, agent=mine.word, tools=tokens, calls=())
+    begun = [UsageWeek.begin(mine.caller.workspace, find_monday(START), part) for part in WeekPart]
+    return [week.add([event], now=START) for week in begun]
 
 
 def _build_alert(deployment: Deployment, mine: Belongings, percent: int) -> Alert:

@@ -57,6 +57,7 @@ _FAULTS = (
     ("API keys of all workspaces are listed", f"{MEMORY}.api_keys:MemoryApiKeys.list", "== (owner, workspace)", "== (owner, key.workspace)", PERSON, "a list, a counter or a limit"),
     ("invitations of all workspaces are listed", f"{MEMORY}.invitations:MemoryInvitations.list", "== (owner, workspace)", "== (owner, known.workspace)", WORKSPACE, "a list, a counter or a limit"),
     ("alerts of all workspaces are listed", f"{MEMORY}.alerts:MemoryAlerts.list", "== (owner, workspace)", "== (owner, item.workspace)", WORKSPACE, "a list, a counter or a limit"),
+    ("usage of all workspaces is told", f"{MEMORY}.usage:MemoryUsage.list_weeks", "self._memory.usage[name] for name in names if name in self._memory.usage", "week for week in self._memory.usage.values() if week.part is part or not names", WORKSPACE, "a list, a counter or a limit"),
     ("the history of all workspaces is listed", f"{MEMORY}.audit:MemoryAuditEntries.list", "== (owner, workspace)", "== (owner, entry.workspace)", WORKSPACE, "a list, a counter or a limit"),
     ("conversations of all workspaces are listed", f"{MEMORY}.owners:MemoryLedger.list_conversations", "if known.workspace == workspace", "if True", PERSON, "a list, a counter or a limit"),
     ("members see the budgets of all workspaces", f"{API}.budgets:_list_budgeted", "caller.key.is_own or workspace.id == here", "True", PERSON, "a list, a counter or a limit"),

@@ -16,6 +16,7 @@ from ferryman.domain.credentials.credential import Label
 from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.ledger import LedgerEntry, sort_entries
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.metering.week import UsageWeek
 from ferryman.domain.owners.user_document import UserDocument
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import document
@@ -86,6 +87,13 @@ def write_placed(values: Iterable[AuditEntry | Alert]) -> Iterator[Line]:
     """Yield the lines of audit entries, or of alerts."""
     for value in values:
         yield _leave_out(document.serialize(value), _PLACE)
+
+
+def write_usage(weeks: Iterable[UsageWeek]) -> Iterator[Line]:
+    """Yield a line for each row of `weeks`."""
+    for week in weeks:
+        for day, kind, name, counts in week.read_rows():
+            yield {"day": day, "kind": kind.value, "name": name, **document.serialize(counts)}
 
 
 def write_documents(stored: Iterable[UserDocument], people: Mapping[str, str]) -> Iterator[Line]:

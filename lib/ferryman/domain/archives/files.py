@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ferryman.domain.archives.lines import ArchiveError
 
-KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "executions")
+KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "usage", "executions")
 """The kinds of files, in their order: what refers to something comes after it."""
 
 IMPORTED = ("workspace", "agents", "tasks", "tools", "executions")

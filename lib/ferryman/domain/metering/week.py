@@ -110,6 +110,11 @@ def list_mondays(since: date, until: date) -> list[str]:
     return [(first + timedelta(days=days)).isoformat() for days in range(0, (until - first).days + 1, 7)]
 
 
+def list_kept_mondays(today: date) -> list[str]:
+    """Return the first days of all weeks that are kept."""
+    return list_mondays(today - RETENTION, today)
+
+
 def name_week(workspace: str, monday: str, part: WeekPart) -> str:
     """Return the id of a document of a week; no workspace's id has a full stop."""
     return f"{workspace}.{monday}.{part.value}"
