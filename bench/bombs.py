@@ -28,9 +28,9 @@ from emulator.internet.authority import Authority
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.owners.plan import PRO
-from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
+from ferryman.egress.tls import create_context
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.declared.documents import DOCUMENT_BYTES_MAX

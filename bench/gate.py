@@ -31,10 +31,10 @@ from ferryman.domain.credentials.credential import AuthType, Credential, Label, 
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest
 from ferryman.domain.owners.plan import PRO
-from ferryman.egress.build import create_context
 from ferryman.egress.checking import CallChecker
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.stream import TlsStream
+from ferryman.egress.tls import create_context
 from ferryman.inmemory.log import RecordingLog
 from ferryman.offload.fork_server import server
 from ferryman.ports.gate import CallPolicy

@@ -35,8 +35,8 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.plan import PRO
 from ferryman.egress import checking
-from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
+from ferryman.egress.tls import create_context
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.serving import api

@@ -28,8 +28,8 @@ from ferryman import offload
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.plan import PRO
 from ferryman.egress import on_loop
-from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
+from ferryman.egress.tls import create_context
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.arguments import parse_builtin

@@ -68,6 +68,12 @@ def refuse_pages(scope: Scope) -> JSONResponse | None:
     return None if all(value == b"http://" + hosts[0] for value in origins) else FOREIGN_ORIGIN
 
 
+def refuse_strangers(scope: Scope, is_name: Callable[[str], bool]) -> JSONResponse | None:
+    """Return the refusal of any Host but a bare name that is served: a browser adds the port, which is not that of HTTP."""
+    hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
+    return None if len(hosts) == 1 and is_name(hosts[0]) else FOREIGN_HOST
+
+
 def behind_bearer(app: App, token: PortToken) -> App:
     """Wrap an application: only requests with the token in the Authorization header reach it."""
 
@@ -94,10 +100,14 @@ def behind_path(app: App, token: PortToken) -> App:
 
 
 class Web:
-    """Several applications on a port each, served by one server; with `tls`, over HTTPS."""
+    """Several applications on a port each, served by one server; with `tls`, over HTTPS.
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    In clear, `is_name` tells which names are served in place of the machine's own: those of the simulated internet.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None, *, is_name: Callable[[str], bool] | None = None) -> None:
         self._tls = tls
+        self._is_name = is_name
         self._apps: dict[int, App] = {}
         self._sockets: list[socket.socket] = []
         self._server: _Quiet | None = None
@@ -143,5 +153,8 @@ class Web:
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Over TLS the names are those of the simulated internet, and the certificate of its clients keeps pages out.
-        refusal = refuse_pages(scope) if self._tls is None else None
+        if self._is_name is not None:
+            refusal = refuse_strangers(scope, self._is_name)
+        else:
+            refusal = refuse_pages(scope) if self._tls is None else None
         await (refusal or self._apps[scope["server"][1]])(scope, receive, send)

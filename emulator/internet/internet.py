@@ -1,4 +1,4 @@
-"""The internet itself: one HTTPS server for all canned hosts, the name table, and the record of requests."""
+"""The internet itself: one server for all canned hosts, with TLS and in clear, the name table, and the record of requests."""
 
 from __future__ import annotations
 
@@ -39,15 +39,23 @@ class Internet:
         self._user_hosts: dict[str, str] = {}
         self._write_bundle()
         client = self._authority.client()
-        self._names = HostNames(
-            folder / "internet.json", allocated=self._files / "addresses.json", ca=self._bundle, client=client
-        )
         self._routes: dict[str, tuple[Route, ...]] = {}
         self._servers: dict[str, OAuthServer] = {}
         self._requests: deque[ReceivedRequest] = deque(maxlen=REQUESTS_MAX)
         self.search = MetaSearch(self._requests.append, lambda: clock.now().timestamp())
-        self._web = Web(tls=self._authority.context(lambda name: name in self._routes or name in self._servers))
+        self._web = Web(tls=self._authority.context(self._is_served))
         self.port = port_of(self._web.add(self._serve, sock))
+        self._clear_web = Web(is_name=self._is_served)
+        self._names = HostNames(
+            folder / "internet.json",
+            allocated=self._files / "addresses.json",
+            ca=self._bundle,
+            client=client,
+            clear={self.port: port_of(self._clear_web.add(self._serve))},
+        )
+
+    def _is_served(self, name: str) -> bool:
+        return name in self._routes or name in self._servers
 
     @property
     def table(self) -> Path:
@@ -62,10 +70,12 @@ class Internet:
     async def start(self) -> None:
         """Serve."""
         await self._web.start()
+        await self._clear_web.start()
 
     async def close(self) -> None:
         """Stop serving; the files stay."""
         await self._web.close()
+        await self._clear_web.close()
 
     def can(
         self, host: str, routes: Iterable[Route], *, addresses: Sequence[str] = (), dial: Mapping[str, int] | None = None

@@ -32,8 +32,10 @@ class HostEntry:
 class HostNames:
     """The name table and its file, replaced atomically on each change, so that a reader sees a whole one."""
 
-    def __init__(self, path: Path, *, allocated: Path, ca: Path, client: Path) -> None:
+    def __init__(self, path: Path, *, allocated: Path, ca: Path, client: Path, clear: Mapping[int, int] | None = None) -> None:
+        """`clear` maps the port of a server to the one where it answers plain HTTP."""
         self.path = path
+        self._clear = clear or {}
         self._allocated_path = allocated
         self._ca = ca
         self._client = client
@@ -84,6 +86,12 @@ class HostNames:
         table = {
             "names": {host: list(entry.addresses) for host, entry in self._entries.items()},
             "dial": {address: port for entry in self._entries.values() for address, port in entry.dial.items()},
+            "clear": {
+                address: self._clear[port]
+                for entry in self._entries.values()
+                for address, port in entry.dial.items()
+                if port in self._clear
+            },
             "slow": {host: entry.lookup_s for host, entry in self._entries.items() if entry.lookup_s},
             "ca": str(self._ca.resolve()),
             "client": str(self._client.resolve()),

@@ -25,6 +25,9 @@ NOTHING = "-"
 READERS = {"ferryman.gcp.firestore", "ferryman.gcp.user_documents"}
 """The modules of documents that read alone."""
 
+WAYS_OUT = {"ferryman.egress.gate", "ferryman.egress.public"}
+"""The modules that reach any host."""
+
 Matrix = dict[str, dict[str, str]]
 """Function, column, what it may; `-` for nothing."""
 
@@ -107,7 +110,7 @@ def of_code() -> Matrix:
                 }
             ),
             "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,
-            "egress": "any" if "ferryman.egress.gate" in rooms else SEARCH if "ferryman.searxng.client" in rooms else "google",
+            "egress": "any" if rooms & WAYS_OUT else SEARCH if "ferryman.searxng.client" in rooms else "google",
         }
     return matrix
 

@@ -105,6 +105,8 @@ class Settings:
     model_keys_set: tuple[str, ...] = ()  # the names of those keys that are set, as JSON; the keys are the orchestrator's alone
     model_key_set: bool = True  # whether the models with list prices can be used; 0 on a local stack without a key
     integrations: tuple[Mapping[str, Any], ...] = ()  # services beside the built-in ones, as JSON
+    robots: bool = True  # whether pages are fetched only where the robots.txt of their site allows it
+    page_bytes_max: int = 10_485_760  # how many bytes of a page may be read, whatever a call asks for
     lease_s: float = 120.0  # how long an instance has an execution to itself before another may take over
     request_s: float = REQUEST_SECONDS  # how long one call may take
     slice_s: float = 1_740.0  # how long a function works on an execution before the next one goes on

@@ -15,7 +15,7 @@ from ferryman.tools.http import PARSERS
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
 CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"}
-KEYLESS = {"local_tools": ("-", "google"), "concierge": ("read", "google"), "search": ("-", "search")}
+KEYLESS = {"local_tools": ("-", "google"), "concierge": ("read", "google"), "search": ("-", "search"), "web": ("-", "any")}
 """The functions that run tools without a key, what they may do in the store, and whom they reach."""
 KEYED = CALL_FUNCTIONS - KEYLESS.keys()
 

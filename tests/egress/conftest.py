@@ -15,10 +15,10 @@ import pytest
 
 from emulator.internet.authority import Authority
 from ferryman.domain.http.address import Address
-from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.pin import PORT, assert_peer
 from ferryman.egress.stream import TlsStream
+from ferryman.egress.tls import create_context
 from ferryman.inmemory.log import RecordingLog
 from ferryman.offload import TEXT, Budget
 

@@ -13,9 +13,9 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import InboundResponse
-from ferryman.egress.build import create_context
 from ferryman.egress.pin import PeerNotPinnedError
 from ferryman.egress.send import Sending, send
+from ferryman.egress.tls import create_context
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import PUBLIC, Answer, GateHarness, reply
 from tests.egress.plants import VALUES, credential, outbound, policy

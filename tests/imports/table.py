@@ -19,7 +19,7 @@ from ferryman.stack.admin import Admin
 from ferryman.vault import seal
 
 ROOT = Path(__file__).parents[2]
-FUNCTIONS = ("api", "api_call", "concierge", "http_tool", "local_tools", "on_execution", "orchestrator", "search")
+FUNCTIONS = ("api", "api_call", "concierge", "http_tool", "local_tools", "on_execution", "orchestrator", "search", "web")
 """One of the built-in tools is enough for all of them: their modules differ in a name."""
 
 LOCAL_CALL = {"call": "c", "tool": "none", "arguments": {}, "user": str(UUID(int=0)), "within_s": 1.0}
@@ -31,6 +31,7 @@ CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
     "concierge": ("POST", "/", {}, LOCAL_CALL, 200),
     "local_tools": ("POST", "/", {}, LOCAL_CALL, 200),
     "search": ("POST", "/", {}, LOCAL_CALL, 200),
+    "web": ("POST", "/", {}, {**LOCAL_CALL, "origin": "written", "anywhere": True, "domains": []}, 200),
     "on_execution": (
         "POST",
         "/",

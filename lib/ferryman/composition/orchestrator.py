@@ -4,6 +4,7 @@ The one key it holds signs receipts: it opens nothing, and no upstream knows it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from ferryman import catalog
@@ -46,6 +47,8 @@ from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
+from ferryman.tools.web.arguments import READING_S, SECONDS_MAX
+from ferryman.tools.web.hook import WebHook
 from ferryman.vault.seal import PublicKey, build_call_info
 from ferryman.vault.sign import ReceiptSigning, parse_public_keys
 
@@ -67,12 +70,16 @@ class OrchestratorFunction:
         clock, execution_timeout = SystemClock(), timedelta(seconds=settings.execution_s)
         tickets = FirestoreTickets(clients, request_s=settings.request_s)
         local_calls = KeylessCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
+        # a page may take longer than any other call
+        page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S))
+        page_calls = replace(local_calls, tickets=page_tickets, hooks={"web": WebHook()})
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
         clusters = FirestoreClusters(clients)
         executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)
         searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
         kinds = {
             **dict.fromkeys(("concierge", "local_function", "search"), local_calls.execute),
+            "web": page_calls.execute,
             "waiting": waits.execute,
             FINDING: searches.execute,
         }

@@ -12,7 +12,7 @@ import httpcore
 import httpx
 
 from ferryman.domain.http.url import URL
-from ferryman.egress.pin import PORT, PinnedNetwork
+from ferryman.egress.pin import PinnedNetwork
 from ferryman.egress.stream import TlsStream
 
 HEAD_BYTES_MAX = 102_400
@@ -47,7 +47,7 @@ class HostConnection(httpx.AsyncBaseTransport):
     async def open(
         cls,
         network: PinnedNetwork,
-        tls: ssl.SSLContext,
+        tls: ssl.SSLContext | None,
         host: str,
         timeout_s: float,
         *,
@@ -55,9 +55,12 @@ class HostConnection(httpx.AsyncBaseTransport):
     ) -> HostConnection:
         """Return a connection to one of the network's validated addresses, whose peer has proven to be `host`.
 
+        Without `tls` nothing is proven, and everything is sent in clear: for pages of http, and nothing else.
         `session` is of an earlier connection to `host` under `tls`, which the peer may resume.
         """
-        stream = await network.connect_tcp(host, PORT, timeout=timeout_s)
+        stream = await network.connect_tcp(host, network.port, timeout=timeout_s)
+        if tls is None:
+            return cls(stream)
         try:
             if isinstance(stream, TlsStream):
                 stream.session = session

@@ -20,7 +20,7 @@ from ferryman.egress.stream import TlsStream
 from ferryman.limiter import OwnerLimiter
 from ferryman.ports.gate import NameResolver
 
-PORT = 443
+PORT, CLEAR_PORT = 443, 80
 CONNECT_SECONDS = 10.0
 """For one address, where there is another to try."""
 
@@ -30,7 +30,7 @@ class PeerNotPinnedError(Exception):
 
 
 class Dialer(Protocol):
-    """Opens a TCP connection to exactly one address, and checks the socket's peer.
+    """Opens a TCP connection to exactly one address, and checks the socket's peer: one for TLS, on port 80 one in clear.
 
     Raise `PeerNotPinnedError` or httpcore's errors.
     """
@@ -63,9 +63,10 @@ async def resolve_public_addresses(
 
 
 class PinnedNetwork(httpcore.AsyncNetworkBackend):
-    """The network of one call: one host, at the addresses that were validated for it, on port 443."""
+    """The network of one call: one host, at the addresses that were validated for it, on one port."""
 
-    def __init__(self, host: str, addresses: Sequence[Address], dialer: Dialer) -> None:
+    def __init__(self, host: str, addresses: Sequence[Address], dialer: Dialer, *, port: int = PORT) -> None:
+        self.port = port
         self._host = host
         self._addresses = addresses
         self._dialer = dialer
@@ -79,7 +80,7 @@ class PinnedNetwork(httpcore.AsyncNetworkBackend):
         **__: Any,
     ) -> httpcore.AsyncNetworkStream:
         """Return a stream to the first validated address that answers."""
-        if host != self._host or port != PORT or not self._addresses:
+        if host != self._host or port != self.port or not self._addresses:
             raise PeerNotPinnedError("not the host and port of this call")
         failure: Exception | None = None
         timeout_s = timeout if len(self._addresses) == 1 else min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
@@ -101,9 +102,16 @@ class DirectDialer:
     """The `Dialer` of a deployment: dials the address itself."""
 
     async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
-        stream = await TlsStream.connect(str(address), port, timeout_s)
+        stream = await connect(str(address), port, timeout_s, clear=port == CLEAR_PORT)
         await assert_peer(stream, address, port)
         return stream
+
+
+async def connect(host: str, port: int, timeout_s: float | None, *, clear: bool) -> httpcore.AsyncNetworkStream:
+    """Return a stream to an address, which is not looked up: one that can only be written to after `start_tls`, or in clear."""
+    if clear:
+        return await httpcore.AnyIOBackend().connect_tcp(host, port, timeout=timeout_s)
+    return await TlsStream.connect(host, port, timeout_s)
 
 
 class WatchedDialer:

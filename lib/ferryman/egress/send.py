@@ -1,6 +1,7 @@
-"""Sending of one request over HTTPS, by one pinned connection: one bounded response; every failure becomes a refusal.
+"""Sending of one request by one pinned connection: one bounded response; every failure becomes a refusal.
 
-No redirect is followed, no proxy used, no cookie kept. A connection is used again within one execution and host alone.
+Over HTTPS; in clear only where the URL is one of http, which pages alone may have. No redirect is followed, no proxy used, no
+cookie kept. A connection is used again within one execution and host alone.
 """
 
 from __future__ import annotations
@@ -71,8 +72,10 @@ async def send(sending: Sending, addresses: Sequence[Address], *, dialer: Dialer
     host = sending.prepared.url.host
     with _translating_errors(host, sending.within_s):
         async with asyncio.timeout(sending.within_s):
-            network, session = PinnedNetwork(host, addresses, dialer), sending.take_session(tls)
-            connection = await HostConnection.open(network, tls, host, sending.within_s, session=session)
+            url = sending.prepared.url
+            network, session = PinnedNetwork(host, addresses, dialer, port=url.port), sending.take_session(tls)
+            context = tls if url.scheme == "https" else None
+            connection = await HostConnection.open(network, context, host, sending.within_s, session=session)
             inbound = await _exchange(sending, connection)
             sending.keep_session(connection)
             return inbound

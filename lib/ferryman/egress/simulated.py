@@ -12,19 +12,20 @@ from pathlib import Path
 import httpcore
 
 from ferryman.domain.http.address import Address
-from ferryman.egress.pin import PORT, Resolver, assert_peer
-from ferryman.egress.stream import TlsStream
+from ferryman.egress.pin import CLEAR_PORT, PORT, Resolver, assert_peer, connect
 
 LOOPBACK = IPv4Address("127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameTable:
-    """The table file: addresses by name, loopback ports by address, the authority to trust, the client certificate with key."""
+    """The table file: addresses by name, loopback ports by address (for TLS, and in clear), the authority to trust, the client
+    certificate with key."""
 
     names: Mapping[str, tuple[Address, ...]]
     slow: Mapping[str, float]
     ports: Mapping[Address, int]
+    clear: Mapping[Address, int]
     ca: Path | None
     client: Path | None = None
 
@@ -32,15 +33,15 @@ class NameTable:
 class SimulatedInternet:
     """`ports.Names` and `Dialer` on a table file `{"names": {host: [ip]}, "dial": {ip: port}, "ca": path, "client": path}`.
 
-    Names under "slow" take so many seconds to look up; lookups are bounded per owner, as the system's are. The file is read
-    again when it changes. Raise OSError for a file that cannot be read.
+    The loopback ports under "clear" are those of port 80. Names under "slow" take so many seconds to look up; lookups are
+    bounded per owner, as the system's are. The file is read again when it changes. Raise OSError where it cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._resolver = Resolver(self._lookup)
         self._status: tuple[int, int, int] | None = None
-        self._table = NameTable(names={}, slow={}, ports={}, ca=None)
+        self._table = NameTable(names={}, slow={}, ports={}, clear={}, ca=None)
 
     async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
         return await self._resolver.resolve(host, owner=owner)
@@ -53,10 +54,11 @@ class SimulatedInternet:
         return table.names[host]
 
     async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
-        mapped = self.read_table().ports.get(address)
-        if mapped is None or port != PORT:
+        table = self.read_table()
+        mapped = {PORT: table.ports, CLEAR_PORT: table.clear}.get(port, {}).get(address)
+        if mapped is None:
             raise httpcore.ConnectError("nothing listens there in the simulated internet")
-        stream = await TlsStream.connect(str(LOOPBACK), mapped, timeout_s)
+        stream = await connect(str(LOOPBACK), mapped, timeout_s, clear=port == CLEAR_PORT)
         await assert_peer(stream, LOOPBACK, mapped)
         return stream
 
@@ -79,6 +81,7 @@ def _parse_table(content: Mapping[str, Mapping[str, list[str]]]) -> NameTable:
         names={host.lower(): tuple(ip_address(answer) for answer in answers) for host, answers in content["names"].items()},
         slow={host.lower(): float(str(seconds)) for host, seconds in content.get("slow", {}).items()},
         ports={ip_address(address): int(str(port)) for address, port in content.get("dial", {}).items()},
+        clear={ip_address(address): int(str(port)) for address, port in content.get("clear", {}).items()},
         ca=Path(str(ca)) if ca else None,
         client=Path(str(client)) if client else None,
     )

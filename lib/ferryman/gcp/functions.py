@@ -8,8 +8,11 @@ from typing import Any
 
 import httpx
 
-from ferryman.gcp.http import HttpClient, build_trace_headers
+from ferryman.gcp.http import SECONDS, HttpClient, build_trace_headers
 from ferryman.ports.errors import RejectedError, UnavailableError
+
+ANSWER_S = 90.0
+"""The longest a function without keys is waited for: a page's 60 seconds, reading it, and a cold start."""
 
 ANSWER_BYTES_MAX = 4 * 1_048_576
 """Of the answer of a function without keys."""
@@ -51,7 +54,7 @@ class FunctionClient:
 
         Raise `UnavailableError` for another status than 200, `RejectedError` for a longer answer, ValueError for no JSON.
         """
-        answer = await self._send(function, path, body)
+        answer = await self._send(function, path, body, timeout_s=ANSWER_S)
         received = bytearray()
         try:
             if answer.status_code != httpx.codes.OK:
@@ -69,14 +72,18 @@ class FunctionClient:
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
 
-    async def _send(self, function: str, path: str, body: Mapping[str, Any] | bytes) -> httpx.Response:
+    async def _send(
+        self, function: str, path: str, body: Mapping[str, Any] | bytes, *, timeout_s: float = SECONDS
+    ) -> httpx.Response:
         """Return the head of the answer. Raise `UnavailableError`."""
         url = self._urls[function]
         headers = {"Authorization": f"Bearer {await self._token(url)}", **build_trace_headers(self._traceparent())}
         client = self._wire.client()
         try:
             sent: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
-            return await client.send(client.build_request("POST", url + path, **sent, headers=headers), stream=True)
+            return await client.send(
+                client.build_request("POST", url + path, **sent, headers=headers, timeout=timeout_s), stream=True
+            )
         except httpx.HTTPError as error:
             raise _report_silence(function, error) from None
 

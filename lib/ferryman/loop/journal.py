@@ -21,6 +21,8 @@ from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.expense import CallExpense
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
+from ferryman.domain.urls.origin import SeenUrls
+from ferryman.loop import urls
 from ferryman.loop.metering import Metered, PromptSizes
 
 
@@ -38,6 +40,7 @@ class Run:
     made, or may have been, under each of their names.
     `label` is that of everything that the model has read so far; its sources are the calls before. `sizes` are those of the
     prompt's parts, by which its tokens are metered; `usage` is that of all stored turns.
+    `seen` are the URLs that it was shown; None where no tool fetches any.
     """
 
     execution: Execution
@@ -57,6 +60,11 @@ class Run:
     label: FlowLabel = OWNED
     sizes: PromptSizes = field(default_factory=PromptSizes)
     usage: Usage = field(default_factory=Usage)
+    seen: SeenUrls | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Begin with what people wrote."""
+        self.seen = urls.begin_seen(self.execution, self.opening)
 
     def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
         """Take over the execution as a turn's commit stored it; `credits_held` are those that the turn's calls may cost."""
@@ -70,11 +78,13 @@ class Run:
         self.history.append({"role": "assistant", "content": list(step.content)})
         self.last, self.pending = step, order_calls(tickets)
         self.usage += step.usage
+        self._count_fetches(tickets)
         self.next_call = max([self.next_call, *(ticket.seq + 1 for ticket in tickets)])
 
     def add_sub_calls(self, tickets: Sequence[Ticket]) -> None:
         """Add sub-calls of the first pending call, before it: it is executed again once they have settled."""
         self.pending[:0] = tickets
+        self._count_fetches(tickets)
         self.next_call = tickets[-1].seq + 1
 
     @property
@@ -127,6 +137,8 @@ class Run:
         self.history.add_tools(definitions)
         self.sizes.add_definitions(definitions)
         self.sizes.add_results(zip(read, message["content"], strict=True), enabled)
+        if self.seen is not None:
+            urls.note_results(self.seen, self.results)
         self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results))))
         self.results = []
 
@@ -145,6 +157,11 @@ class Run:
             self._take_pending(self.pending[0])
         if self.results:
             self.close_turn()
+
+    def _count_fetches(self, tickets: Sequence[Ticket]) -> None:
+        if self.seen is not None:
+            for ticket in tickets:
+                self.seen.count(ticket.display_arguments.get("url"), ticket.url_origin)
 
     def _take_pending(self, ticket: Ticket) -> ToolCallResult:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"

@@ -19,7 +19,7 @@ from ferryman.domain.executions.message import Block, extract_calls
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.labels.label import FlowLabel
 from ferryman.domain.records.event import NUMBERS_PER_CALL
-from ferryman.loop import money, receipts
+from ferryman.loop import money, receipts, urls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 
@@ -44,7 +44,7 @@ async def journal_sub_calls(deps: LoopDependencies, run: Run, parent: Ticket, re
     now = deps.clock.now()
     tickets = build_tickets(
         deps,
-        run.execution,
+        run,
         requested.calls,
         redacted,
         step=parent.step,
@@ -73,7 +73,7 @@ async def scan_content(deps: LoopDependencies, execution: Execution, content: Se
 
 def build_tickets(
     deps: LoopDependencies,
-    execution: Execution,
+    run: Run,
     calls: Sequence[ToolCall],
     redacted: Sequence[ToolCall],
     *,
@@ -87,8 +87,10 @@ def build_tickets(
 
     A call of a routed tool becomes one of the tool that executes it.
     """
+    execution = run.execution
     scanned = [(*pair, dict(pair[0].arguments) != dict(pair[1].arguments)) for pair in zip(calls, redacted, strict=False)]
     routed = [(*_route_call(deps, execution, call, clean), is_redacted) for call, clean, is_redacted in scanned]
+    origins = urls.judge_calls(run.seen, [clean for _, clean, _ in routed])
     return tuple(
         Ticket(
             seq=seq,
@@ -103,8 +105,9 @@ def build_tickets(
             parent=parent,
             label=label,
             redacted=is_redacted,
+            url_origin=origin,
         )
-        for seq, (call, redacted_call, is_redacted) in enumerate(routed, first)
+        for seq, ((call, redacted_call, is_redacted), origin) in enumerate(zip(routed, origins, strict=True), first)
     )
 
 

@@ -79,7 +79,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
     )
     tickets = build_tickets(
         deps,
-        run.execution,
+        run,
         calls,
         extract_calls(content),
         step=number,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ferryman import offload
 from ferryman.domain.calls.call import TRUNCATED
@@ -32,22 +32,23 @@ class Excerpt:
 
 
 async def read_excerpt(
-    owner: str, content: bytes, content_type: str, url: str, offset: int = 0, budget: Budget = BUDGET
+    owner: str, content: bytes, content_type: str, url: str, offset: int = 0, *, note: str = "", budget: Budget = BUDGET
 ) -> Excerpt:
     """Return the part of a body at `offset`, in characters of its text, computed in a worker for `owner`.
 
-    `url` is where the body came from, after redirects. A body above the budget is told in a sentence. Raise `TooManyJobsError`
-    where too many jobs of the owner wait, `JobFailedError` where the worker failed.
+    `url` is where the body came from, after redirects; `note` is added to what was left out of it. A body above the budget is
+    told in a sentence. Raise `TooManyJobsError` where too many jobs of the owner wait, `JobFailedError` where one failed.
     """
     try:
-        return await offload.run(owner, budget, read_excerpt_here, content[:CONTENT_BYTES_MAX], content_type, url, offset)
+        return await offload.run(owner, budget, read_excerpt_here, content[:CONTENT_BYTES_MAX], content_type, url, offset, note)
     except offload.OverBudgetError as error:
         return Excerpt(f"The {len(content):,} bytes cannot be read: {error}.", None)
 
 
-def read_excerpt_here(content: bytes, content_type: str, url: str, offset: int = 0) -> Excerpt:
+def read_excerpt_here(content: bytes, content_type: str, url: str, offset: int = 0, note: str = "") -> Excerpt:
     """Return the part of a body at `offset`, computed in this process: for workers, and pure."""
-    return cut_excerpt(write_page(read_page(content, content_type, url)), offset)
+    page = read_page(content, content_type, url)
+    return cut_excerpt(write_page(replace(page, note="; ".join(part for part in (page.note, note) if part))), offset)
 
 
 def write_page(page: PageText) -> str:

@@ -11,6 +11,7 @@ SHARED = (
     "ferryman.serving.local_tools",
     "ferryman.serving.concierge",
     "ferryman.serving.search",
+    "ferryman.serving.web",
     "ferryman.serving.api.tasks",
     "ferryman.serving.api.custom",
     "ferryman.serving.api.account",
@@ -23,6 +24,7 @@ SHARED = (
     "ferryman.composition.local_tools",
     "ferryman.composition.concierge",
     "ferryman.composition.search",
+    "ferryman.composition.web",
     "ferryman.declared.arguments",
     *_GOOGLE,
 )

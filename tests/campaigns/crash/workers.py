@@ -26,9 +26,9 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.address import Address
 from ferryman.domain.stale import StaleError
-from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
+from ferryman.egress.tls import create_context
 from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.contexts import FirestoreContexts

@@ -84,7 +84,7 @@ LAYERS = (
         name="certificates",
         replacements=(
             Replacement(
-                file="egress/build.py",
+                file="egress/tls.py",
                 old="    context.minimum_version",
                 new="    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE\n    context.minimum_version",
             ),

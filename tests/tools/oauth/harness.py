@@ -18,9 +18,9 @@ from ferryman.domain.credentials import connection as rules
 from ferryman.domain.credentials.connection import Connection, Proof
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration, OAuth
-from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
+from ferryman.egress.tls import create_context
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog

@@ -11,6 +11,7 @@ from typing import Any
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
+from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import STORED_NAME
@@ -111,7 +112,8 @@ class Ticket:
     the claims; `in_doubt` tells that the call was sent and its outcome is unknown. `called_as` is the name that was called,
     where that is a tool whose calls `tool` executes (tools/routed): `arguments` are those of `tool` then. `label` is that of
     the arguments: of all that was read before they were written. Its sources are the calls before, and are not repeated here.
-    `redacted` tells that the scan took a credential out of what the model wrote.
+    `redacted` tells that the scan took a credential out of what the model wrote. `url_origin` is where the URL of a call
+    that fetches any public page comes from.
     """
 
     seq: int
@@ -133,6 +135,7 @@ class Ticket:
     parent: int | None = None
     label: FlowLabel = OWNED
     redacted: bool = False
+    url_origin: UrlOrigin | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -143,6 +143,25 @@ def refuse_host(host: str, approved: Iterable[str]) -> Refusal:
     return Refusal(reason="url_blocked", message=message)
 
 
+def refuse_redirect(rule: str) -> Refusal:
+    """Refuse to follow a redirect: the request before it was sent."""
+    return Refusal(reason="url_blocked", message=f"Error: URL blocked -- it redirects, and {rule}", blocked=False)
+
+
+def refuse_spent_site(fetches: int) -> Refusal:
+    return Refusal(
+        reason="url_not_seen",
+        message=(
+            f"Error: URL blocked -- {fetches} pages of this site have been fetched: more only of a URL that a person wrote,"
+            " or of an approved domain"
+        ),
+    )
+
+
+def refuse_robots(host: str) -> Refusal:
+    return Refusal(reason="robots_disallowed", message=f"Error: the robots.txt of {host} does not let programs fetch this page")
+
+
 def refuse_unknown_credential(name: str) -> Refusal:
     message = f"Error: credential '{_check_name(_CREDENTIAL, name)}' not found. Check your task's credential configuration."
     return Refusal(reason="credential_not_found", message=message)
@@ -222,6 +241,13 @@ WEBHOOK_NOT_ENABLED = Refusal(reason="webhook_not_enabled", message="Error: webh
 WEBHOOK_NOT_REGISTERED = Refusal(
     reason="webhook_not_registered",
     message="Error: webhook URL not registered for this task. Register it in your task settings.",
+)
+URL_NOT_SEEN = Refusal(
+    reason="url_not_seen",
+    message=(
+        "Error: URL blocked -- a page is fetched of a URL that is written, exactly so, in the task, in what the user wrote,"
+        " or in the result of a search or of a page before; any other has to be of an approved domain"
+    ),
 )
 LEAK_IN_ARGUMENTS = Refusal(
     reason=LEAK,

@@ -34,6 +34,8 @@ SUGGESTIONS: Mapping[str, str] = {
     "token_not_fetched": _LATER,
     "header_forbidden": "Leave the header out.",
     "url_blocked": "Use an https:// URL of one of the approved domains.",
+    "url_not_seen": "Fetch a URL exactly as a result shows it, search for the page, or go on without it.",
+    "robots_disallowed": "Go on without this page, or find another that says the same.",
     "dns_validation_failed": "Check the host name, or use another approved host.",
     "webhook_not_enabled": _ASK_OWNER,
     "webhook_not_registered": "Use one of the URLs that are registered with the task.",

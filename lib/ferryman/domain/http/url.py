@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 CHARACTERS_MAX = 2_048
+PORTS = {"https": 443, "http": 80}
 HOST_CHARACTERS_MAX = 253
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})+", re.ASCII)
@@ -16,11 +17,20 @@ _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class URL:
-    """A URL that passed the grammar. `host` is lower case; `path` starts with a slash; `query` has no question mark."""
+    """A URL that passed the grammar. `host` is lower case; `path` starts with a slash; `query` has no question mark.
+
+    `scheme` is https, and for pages of the public web also http.
+    """
 
     host: str
     path: str
     query: str | None = field(repr=False)
+    scheme: str = "https"
+
+    @property
+    def port(self) -> int:
+        """The one port of its scheme."""
+        return PORTS[self.scheme]
 
     @property
     def target(self) -> str:
@@ -28,7 +38,7 @@ class URL:
         return self.path if self.query is None else f"{self.path}?{self.query}"
 
     def __str__(self) -> str:
-        return f"https://{self.host}{self.target}"
+        return f"{self.scheme}://{self.host}{self.target}"
 
 
 class InvalidUrlError(ValueError):
@@ -46,22 +56,31 @@ def parse_host(text: str) -> str:
 
 def parse_url(raw: str) -> URL:
     """Return `raw` as a `URL`: https and port 443 only; a fragment is dropped. Raise `InvalidUrlError` with the broken rule."""
+    return _parse(raw, ("https",))
+
+
+def parse_page_url(raw: str) -> URL:
+    """Return `raw` as the `URL` of a page (S4-36): https and port 443, or http and port 80. Raise `InvalidUrlError`."""
+    return _parse(raw, ("https", "http"))
+
+
+def _parse(raw: str, schemes: tuple[str, ...]) -> URL:
     if len(raw) > CHARACTERS_MAX:
         raise InvalidUrlError(f"the URL is longer than {CHARACTERS_MAX} characters")
     if not _PRINTABLE.fullmatch(raw):
         raise InvalidUrlError("the URL has a character outside printable ASCII, a space or a backslash")
     match = _URL.fullmatch(raw)
-    if match is None or match["scheme"].lower() != "https":
-        raise NotHttpsError("only https:// URLs are allowed")
+    if match is None or (scheme := match["scheme"].lower()) not in schemes:
+        raise NotHttpsError(f"only {' and '.join(f'{name}://' for name in schemes)} URLs are allowed")
     authority = match["authority"]
     if "@" in authority:
         raise InvalidUrlError("the URL has user information before its host")
     name, colon, port = authority.partition(":")
-    if colon and port != "443":
-        raise InvalidUrlError("the port is not 443")
+    if colon and port != str(PORTS[scheme]):
+        raise InvalidUrlError(f"the port is not {PORTS[scheme]}")
     query = match["query"]
-    return URL(host=parse_host(name), path=match["path"] or "/", query=None if query is None else query[1:])
+    return URL(host=parse_host(name), path=match["path"] or "/", query=None if query is None else query[1:], scheme=scheme)
 
 
 class NotHttpsError(InvalidUrlError):
-    """The scheme is missing or is not https (S0-75)."""
+    """The scheme is missing, or is none of those that are allowed (S0-75)."""
