@@ -17,10 +17,11 @@ from ferryman.domain.expense import Expense
 from ferryman.domain.metering.counts import UsageCounts
 from ferryman.domain.metering.event import UsageEvent, name_event
 from ferryman.domain.metering.names import OTHER, UNCALLED, UNKNOWN
-from ferryman.loop.metering import TOOLS_MAX
+from ferryman.loop.metering import TOOLS_MAX, Metered, PromptSizes
 from ferryman.loop.sub_calls import CALLS_MAX
 from ferryman.loop.turn import MODEL_ATTEMPTS_MAX
 from ferryman.ports.errors import UnavailableError
+from tests.builders import build_execution, build_policy, build_settled_ticket, build_step
 from tests.loop.conftest import fetches, says
 from tests.loop.test_lost import LOST
 
@@ -181,6 +182,26 @@ async def test_an_event_names_no_more_tools_than_its_bound(stage):
     await stage.run(says("", *calls[0]), says("", *calls[1]), says("done", tokens=10_000))
     rows = [row.tool for row in list_events(stage)[2].tools]
     assert set(rows) == {UNKNOWN, UNCALLED}
+
+
+def test_of_ten_thousand_tools_an_event_names_those_that_were_called():
+    names = tuple(f"tool_{number}" for number in range(10_000))
+    sizes = PromptSizes()
+    sizes.add_definitions({"name": name, "description": "d" * 50, "input_schema": {}} for name in names)
+    tickets = [build_settled_ticket(seq=seq, tool=names[seq]) for seq in range(3)]
+    sizes.add_results(((ticket, {"type": "tool_result", "content": "r" * 500}) for ticket in tickets), names)
+    policy = build_policy(tools=(), declared=dict.fromkeys(names, ""))
+    metered = Metered(
+        execution=build_execution(policy=policy),
+        model="m",
+        usage=Usage(),
+        sizes=sizes,
+        prompt_characters=sizes.definitions.total() + 5_000,
+        settled=tuple(tickets),
+    )
+    event = metered.build_turn(build_step(usage=Usage(input_tokens=300_000)), llm_tokens=Decimal(0))
+    assert {row.tool for row in event.tools} == {UNCALLED, "tool_0", "tool_1", "tool_2"}
+    assert count_parts(event) == 300_000
 
 
 async def test_what_is_used_is_rolled_up_in_the_round_of_its_seconds(stage):
