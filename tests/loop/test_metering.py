@@ -83,6 +83,18 @@ async def test_a_tool_has_the_share_of_its_definition_its_results_and_its_calls(
     assert second.calls[0].result_tokens == after["http_get"].result_tokens
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("web_search_tool", {"query": "ferries"}), ("web_fetch", {"url": "https://a.test/page"})]
+)
+async def test_what_a_search_or_a_page_brought_has_its_tokens_and_costs_no_fee(stage, tool, arguments):
+    stage.task(tools=(tool,), task_prompt="Read https://a.test/page")
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "x" * 5_000, response_status=200)
+    await stage.run(says("", (tool, arguments)), says("done", tokens=1_000))
+    call = list_events(stage)[1].calls[0]
+    assert (call.tool, call.code, call.credits) == (tool, "", 0)
+    assert call.result_tokens > 500
+
+
 async def test_a_result_is_told_of_with_its_tool_in_every_turn_and_with_its_call_in_the_first(stage):
     stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "x" * 5_000, response_status=200)
     await stage.run(says("", PAID), fetches(), says("done", tokens=1_000))
