@@ -1,5 +1,4 @@
-"""Archived people: an archive's lines about members, changes, alerts, what is kept for users and what was used, read without
-trust."""
+"""Archived people: an archive's lines about members, changes, alerts, users and what was used, read without trust."""
 
 from __future__ import annotations
 
