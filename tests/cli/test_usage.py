@@ -48,4 +48,9 @@ def test_a_row_without_calls_and_one_of_a_model_have_the_line_of_their_tokens() 
 
 
 def test_the_sums_are_told_in_a_line() -> None:
-    assert describe_total(COUNTS) == "12 calls, 1 failed; 9,970 tokens; 6 credits"
+    assert describe_total(COUNTS, "day") == "12 calls, 1 failed; 9,970 tokens; 6 credits"
+
+
+def test_the_credits_of_a_tool_are_the_fees_of_its_calls() -> None:
+    assert (build_row(ROW, "tool", is_unicode=True)["fees"], build_row(ROW, "agent", is_unicode=True)["credits"]) == ("6", "6")
+    assert describe_total(COUNTS, "tool").endswith("6 credits of fees")

@@ -43,11 +43,12 @@ async def usage(session: ApiSession, days: int, by: str) -> None:
     )
     session.screen.print_json(report)
     rows = [build_row(row, by, is_unicode=session.screen.is_unicode) for row in report["rows"]]
-    columns = (by, "calls", "failed", "p50_ms", "p95_ms", "tokens", "credits", *(("days",) if by != "day" else ()))
+    amount = name_credits(by)
+    columns = (by, "calls", "failed", "p50_ms", "p95_ms", "tokens", amount, *(("days",) if by != "day" else ()))
     period = f"{report['since']} to {report['until']}"
     session.screen.print_table(rows, *columns, empty=f"Nothing was used from {period}.")
     if rows:
-        session.screen.print_line(f"{period}: {describe_total(report['total'])}")
+        session.screen.print_line(f"{period}: {describe_total(report['total'], by)}")
 
 
 def build_row(row: Mapping[str, Any], by: str, *, is_unicode: bool) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def build_row(row: Mapping[str, Any], by: str, *, is_unicode: bool) -> dict[str,
     by_day = row["calls_by_day"] if by == "tool" and counts["calls"] else row["tokens_by_day"]
     return {
         **{by: row["name"], "calls": counts["calls"], "failed": row["failed"], "tokens": sum_tokens(counts)},
-        **{"p50_ms": row["p50_ms"], "p95_ms": row["p95_ms"], "credits": counts["credits"]},
+        **{"p50_ms": row["p50_ms"], "p95_ms": row["p95_ms"], name_credits(by): counts["credits"]},
         "days": draw_line(by_day, is_unicode=is_unicode),
     }
 
@@ -66,10 +67,17 @@ def sum_tokens(counts: Mapping[str, Any]) -> int:
     return sum(int(counts[f"{name}_tokens"]) for name in ("definition", "result", "call", "text"))
 
 
-def describe_total(total: Mapping[str, Any]) -> str:
+def name_credits(by: str) -> str:
+    """Return what the credits of a row are: of a tool the fees of its calls, since tokens are paid for by turn."""
+    return "fees" if by == UsageGrouping.TOOL else "credits"
+
+
+def describe_total(total: Mapping[str, Any], by: str) -> str:
     """Return the sums of a report in a few words."""
     failed = sum(total["failures"].values())
-    return f"{total['calls']:,} calls, {failed:,} failed; {sum_tokens(total):,} tokens; {total['credits']} credits"
+    paid_for = " of fees" if by == UsageGrouping.TOOL else ""
+    counted = f"{total['calls']:,} calls, {failed:,} failed; {sum_tokens(total):,} tokens"
+    return f"{counted}; {total['credits']} credits{paid_for}"
 
 
 def draw_line(values: Sequence[int], *, is_unicode: bool) -> str:

@@ -29,7 +29,7 @@ class UsageCountsResponse(ResponseShape):
     api_call_fee: Credits
     embedding: Credits
     storage_unmetered: int = Field(description="Bytes of stored files that were read or written, which cost nothing")
-    credits: Credits
+    credits: Credits = Field(description="All credits; by tool the fees alone, since tokens are paid for by turn")
 
 
 class UsageRowResponse(ResponseShape):
