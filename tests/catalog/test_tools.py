@@ -29,6 +29,7 @@ from ferryman.catalog.tools import (
 )
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.expense import Expense
 from ferryman.domain.json_tree import walk
 from ferryman.domain.tools.tool import Repeatable, Tool
 from ferryman.settings import MisconfiguredError
@@ -355,3 +356,8 @@ def test_no_argument_that_a_model_is_shown_says_for_whom_or_where_a_call_is(tool
     properties = [value for _, value in walk(dict(tool.schema)) if isinstance(value, Mapping)]
     arguments = {name for value in properties for name in value.get("properties", ())}
     assert [name for name in arguments if RESERVED.fullmatch(name)] == []
+
+
+def test_exactly_the_tools_of_files_are_entered_as_storage_that_is_not_metered() -> None:
+    unmetered = {name for name, tool in TOOLS.items() if tool.policy.expense is Expense.STORAGE_UNMETERED}
+    assert unmetered == {name for name, tool in TOOLS.items() if tool.category == "files"}

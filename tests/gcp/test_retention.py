@@ -16,6 +16,7 @@ from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.owners.idempotency import Completion, KeyedRequest
 from ferryman.domain.receipts.receipt import Head, ReceiptKind
 from ferryman.domain.workspaces.workspace import build_default_workspace
+from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.keyed import FirestoreKeyedRequests
@@ -24,6 +25,7 @@ from ferryman.gcp.places import Places
 from ferryman.gcp.retention import EXPIRE_AT, Retention
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.ports.executions import ExecutionEnding
 from ferryman.settings import Settings, read
@@ -44,6 +46,7 @@ from tests.contracts.values import (
     turn,
 )
 from tests.emulator.firestore.conftest import Clock, Served, serving
+from tests.metering.events import MONDAY, build_event
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
@@ -125,9 +128,17 @@ async def test_every_document_of_an_execution_is_told_its_time_and_has_a_policy(
     below = {path.split("/")[-2] for path in await deps.times() if path.startswith("executions/")}
     policies = [policy for policy in json.loads(INDEXES.read_text())["fieldOverrides"] if policy.get("ttl")]
     by_themselves = {"tokens", "connections", "credentials", "keyed_requests", "invitations", "alerts", "conversation_balances"}
+    by_themselves |= {"usage"}
     assert expiring == below == {policy["collectionGroup"] for policy in policies} - by_themselves
     assert {policy["fieldPath"] for policy in policies} == {EXPIRE_AT}
     assert [path for path, at in (await deps.times()).items() if path.startswith("executions/") and at is None] == []
+
+
+async def test_a_week_of_usage_goes_400_days_after_it_began(deps: RetentionSetup) -> None:
+    event = build_event()
+    await deps.clients.firestore().document("usage_events", event.id).create(documents.write(event))
+    await FirestoreUsage(deps.clients).roll_up(event.workspace, most=1, now=NOW)
+    assert set((await deps.times()).values()) == {MONDAY + 400 * DAY}
 
 
 async def test_former_values_of_a_credential_expire_when_nobody_scans_for_them_and_the_credential_stays(
