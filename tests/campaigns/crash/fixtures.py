@@ -23,6 +23,7 @@ from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.execution import OWNER, Execution
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
+from ferryman.domain.http.url import parse_page_url
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.egress import checking
@@ -68,6 +69,7 @@ from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.search import web_search_tool  # noqa: F401 - as above
 from ferryman.tools.waiting.wait_until import WaitCalls
+from ferryman.tools.web.hook import WebHook
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
@@ -75,6 +77,7 @@ from tests.campaigns.crash.agents import name_place, store_agent, store_others
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, Scenario, turn_of
 from tests.plain_gate import pass_unscanned, redact_plainly
+from tests.plain_pages import ask_web
 from tests.searxng.engines import ask_fixture
 
 LEASE = timedelta(seconds=30)
@@ -133,12 +136,18 @@ class Remote(ScannerPort, Protocol):
 class LocalFunctions:
     """The functions without keys, as the orchestrator reaches them: they remember nothing that could be lost."""
 
-    def __init__(self, documents: UserDocuments) -> None:
-        self._documents = documents
+    def __init__(self, documents: UserDocuments, tally: Tally | None = None) -> None:
+        self._documents, self._tally = documents, tally
         self._engine = ask_fixture([])
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         """Run the tool that `body` names."""
+        if function == "web":
+            answered_page = await ask_web(body)
+            if self._tally is not None and answered_page.url is not None:
+                path = parse_page_url(answered_page.url).path
+                self._tally.add("effect", path=path, method=answered_page.method, key=None)
+            return answered_page
         tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
         if function != "concierge":
             answered = await answer(tool_call, UUID(body["user"]), self._engine if function == "search" else None)
@@ -259,8 +268,9 @@ def build_loop_deps(
 ) -> LoopDependencies:
     """Build the dependencies of the orchestrator, with every port instrumented."""
     reached = InstrumentedPort(remote, "toolbox", meet)
-    local = InstrumentedPort(LocalFunctions(ports.user_documents), "local", meet)
-    local_calls = instrument(KeylessCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
+    local = InstrumentedPort(LocalFunctions(ports.user_documents, tally), "local", meet)
+    hooks = {"web": WebHook()}
+    local_calls = instrument(KeylessCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask, hooks=hooks), meet)
     clusters = MemoryClusters(Memory())  # nothing is declared
     searches = instrument(
         ToolSearchCalls(tickets=ports.tickets, scanner=remote, clock=clock, clusters=clusters, executions=ports.executions),
@@ -268,7 +278,7 @@ def build_loop_deps(
     )
     waits = WaitCalls(clock=clock, execution_timeout=TIMEOUT)
     kinds = {
-        **dict.fromkeys(("concierge", "local_function", "search"), local_calls.execute),
+        **dict.fromkeys(("concierge", "local_function", "search", "web"), local_calls.execute),
         "waiting": waits.execute,
         FINDING: searches.execute,
     }
@@ -341,7 +351,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         model="scripted/x",
         tools=(
             *("api_call", "http_get", "http_post", "http_request", "webhook"),
-            *("calculator", "save_preference", "wait_until", "delete_tool_cluster", "web_search_tool"),
+            *("calculator", "save_preference", "wait_until", "delete_tool_cluster", "web_search_tool", "web_fetch"),
         ),
         tool_loading=scenario.tool_loading,
         integrations=("plain", "keyed", "webhook"),

@@ -119,7 +119,9 @@ def _find_doubled(record: Record) -> list[str]:
     known = set()
     for ticket in record.tickets:
         url = urlsplit(str(ticket.display_arguments.get("url", "")))
-        safe = str(ticket.display_arguments.get("method", "GET" if ticket.tool == "http_get" else "POST")) == "GET"
+        safe = (
+            str(ticket.display_arguments.get("method", "GET" if ticket.tool in ("http_get", "web_fetch") else "POST")) == "GET"
+        )
         keyed = url.hostname == KEYED and not safe
         effects = [effect for effect in record.effects if effect.path == url.path]
         known.add(url.path)

@@ -164,6 +164,13 @@ SCENARIOS: tuple[Scenario, ...] = (
             (("wait_until", {"seconds": 60}), read_call("n2")),
         ),
     ),
+    Scenario(
+        name="pages",
+        turns=(
+            (("web_fetch", {"url": f"https://{PLAIN}/ferries"}), pay_call("w1")),
+            (("web_fetch", {"url": "https://made.up.test/"}), ("web_fetch", {"url": f"https://{PLAIN}/more", "offset": 4})),
+        ),
+    ),
     Scenario(name="routed", turns=((request_call("i1"), request_call("i2", method="POST", body={"amount": 1})),)),
     Scenario(
         name="search",

@@ -56,6 +56,7 @@ def _list_named() -> Iterator[Attempt]:
         yield _call("a text that another's scanner would redact", "http_get", {"url": f"https://api.github.com/{text}"})
         yield _call("a text that another's scanner would redact", "find_tools", {"query": text})
         yield _call("a text that another's scanner would redact", "web_search_tool", {"query": text})
+        yield _call("a text that another's scanner would redact", "web_fetch", {"url": f"https://api.github.com/{text}"})
         arguments = {"kind": "taste", "preference": text}
         yield _call("a text that another's scanner would redact", "save_preference", arguments)
     for query in ("⟦tool⟧", "⟦cluster⟧", f"⟦{WORD}⟧", f"⟦{WORD}⟧ look", f"{{⟦{WORD}⟧}}", "user look github"):

@@ -79,7 +79,10 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
         serving = functions[id(deployment)] = Functions(deployment=deployment)
         calls = [("api_call", {"method": "GET", "url": "https://api.github.com/1", "credential": theirs.ids["credential"]})]
         calls += [("save_preference", {"kind": "taste", "preference": theirs.word}), ("find_tools", {"query": theirs.word})]
-        calls += [("web_search_tool", {"query": f"ferry {theirs.word}"})]
+        calls += [
+            ("web_search_tool", {"query": f"ferry {theirs.word}"}),
+            ("web_fetch", {"url": f"https://{theirs.word}.test/"}),
+        ]
         twin_calls = [(call.path, call.body) for call in list_twin_calls()]
         for task, turn in (("task", calls), (TWIN, twin_calls)):
             execution = await start(deployment, theirs, task)

@@ -42,6 +42,7 @@ from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
+from ferryman.tools.web.hook import WebHook
 from ferryman.vault import seal
 from ferryman.vault.vault import Vault
 from tests.campaigns.crash.fixtures import LocalFunctions, Ports, build_loop_deps, build_tool_deps
@@ -199,7 +200,11 @@ class Functions:
         )
         clusters, sealer = MemoryClusters(stage.memory), stage.deps().sealer
         local = KeylessCalls(
-            tickets=self.ports.tickets, scanner=self, clock=stage.clock, ask=LocalFunctions(self.ports.user_documents).ask
+            tickets=self.ports.tickets,
+            scanner=self,
+            clock=stage.clock,
+            ask=LocalFunctions(self.ports.user_documents).ask,
+            hooks={"web": WebHook()},
         )
         searches = ToolSearchCalls(
             tickets=self.ports.tickets,
@@ -208,7 +213,7 @@ class Functions:
             clusters=clusters,
             executions=self.ports.executions,
         )
-        kinds = {**dict.fromkeys(("concierge", "local_function", "search"), local.execute), FINDING: searches.execute}
+        kinds = {**dict.fromkeys(("concierge", "local_function", "search", "web"), local.execute), FINDING: searches.execute}
         return replace(
             deps,
             clusters=clusters,
