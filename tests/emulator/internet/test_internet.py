@@ -196,3 +196,12 @@ async def test_a_slow_name_is_listed_until_it_is_put_again(internet: Internet) -
     assert table(internet)["slow"] == {}
     with pytest.raises(InvalidRequestError, match="lookup_s"):
         internet.slow(HOST, 61)
+
+
+@pytest.mark.parametrize(("host", "status"), [(HOST, 200), (HOST.upper(), 200), (f"{HOST}:1", 421), ("other.example.com", 421)])
+async def test_in_clear_a_bare_name_that_is_served_is_answered(internet: Internet, host: str, status: int) -> None:
+    entry = internet.can(HOST, routes({"path": "/x", "body": "plain"}))
+    port = table(internet)["clear"][entry.addresses[0]]
+    async with httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.get(f"http://127.0.0.1:{port}/x", headers={"host": host})
+    assert answer.status_code == status
