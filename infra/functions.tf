@@ -41,11 +41,11 @@ resource "google_cloudfunctions2_function" "this" {
       content {
         network    = direct_vpc_network_interface.value.network
         subnetwork = direct_vpc_network_interface.value.subnetwork
-        tags       = [direct_vpc_network_interface.value.tags[each.value.model && (length(local.keyed) > 0 || contains(keys(var.settings), "FERRYMAN_MODELS")) ? "any" : each.value.egress]]
+        tags       = [direct_vpc_network_interface.value.tags[each.value.model && (length(local.keyed) > 0 || contains(keys(var.settings), "FERRYMAN_MODELS")) || var.s3 != null && length(try(each.value.buckets, [])) > 0 ? "any" : each.value.egress]]
       }
     }
 
-    environment_variables = merge(var.settings, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, each.value.egress == "search" && var.searxng_endpoint != null ? { FERRYMAN_SEARXNG_ENDPOINT = var.searxng_endpoint } : {}, {
+    environment_variables = merge(var.settings, length(try(each.value.buckets, [])) == 0 ? {} : local.s3_variables, { for bucket in try(each.value.buckets, []) : "FERRYMAN_OBJECTS_BUCKET" => google_storage_bucket.files[bucket].name if var.s3 == null }, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, each.value.egress == "search" && var.searxng_endpoint != null ? { FERRYMAN_SEARXNG_ENDPOINT = var.searxng_endpoint } : {}, {
       GOOGLE_CLOUD_PROJECT         = var.project
       FERRYMAN_FUNCTION            = each.key
       FERRYMAN_LOCATION            = var.region
@@ -59,6 +59,7 @@ resource "google_cloudfunctions2_function" "this" {
       FERRYMAN_SEALING_KEY_SECRET  = google_secret_manager_secret.this["ferryman-sealing-key"].secret_id
       FERRYMAN_RECEIPT_KEY_SECRET  = google_secret_manager_secret.this["ferryman-receipt-key"].secret_id
       FERRYMAN_VERTEX_REGION       = var.vertex_region
+      FERRYMAN_FILES_SET           = "1"
     })
 
     dynamic "secret_environment_variables" {
@@ -77,6 +78,15 @@ resource "google_cloudfunctions2_function" "this" {
         project_id = var.project
         secret     = google_secret_manager_secret.model_key[secret_environment_variables.key].secret_id
         version    = secret_environment_variables.value
+      }
+    }
+    dynamic "secret_environment_variables" {
+      for_each = length(try(each.value.buckets, [])) > 0 ? local.s3_keys : {}
+      content {
+        key        = secret_environment_variables.key
+        project_id = var.project
+        secret     = google_secret_manager_secret.s3_key[secret_environment_variables.value.secret].secret_id
+        version    = secret_environment_variables.value.version
       }
     }
   }
@@ -108,6 +118,7 @@ resource "google_cloudfunctions2_function" "this" {
     google_artifact_registry_repository_iam_member.build,
     google_project_iam_member.receives_events,
     google_secret_manager_secret_iam_member.model_key,
+    google_secret_manager_secret_iam_member.s3_key,
     google_secret_manager_secret_iam_member.own_key,
   ]
 }

@@ -83,6 +83,20 @@ variable "model_key_versions" {
   }
 }
 
+variable "s3" {
+  description = "A bucket of a service that speaks S3, which files are kept in instead of one of Google Cloud Storage: the service's URL without a path, its region, the bucket, and the versions of the secrets ferryman-s3-access-key and ferryman-s3-secret-key that hold its access key; they have to be there before they are named. Null keeps files in a bucket of the project."
+  type        = object({ endpoint = string, region = string, bucket = string, access_key_version = string, secret_key_version = string })
+  default     = null
+  validation {
+    condition     = var.s3 == null || can(regex("^https://[a-z0-9.-]+(:[0-9]+)?$", var.s3.endpoint))
+    error_message = "The endpoint is the https URL of a host alone."
+  }
+  validation {
+    condition     = var.s3 == null || can(regex("^[1-9][0-9]*:[1-9][0-9]*$", "${var.s3.access_key_version}:${var.s3.secret_key_version}"))
+    error_message = "A version is a number; latest would change under running functions."
+  }
+}
+
 variable "max_instances" {
   description = "The most instances of one function."
   type        = number

@@ -23,6 +23,13 @@ REQUIRED: dict[str, Any] = {
     "receipt_public_keys": {"1": "0" * 64},
 }
 OWN_MODELS = json.dumps({"own": {"url": "https://gateway.example.com", "input": 0, "output": 0, "key": "MODEL_KEY_GATEWAY"}})
+S3 = {
+    "endpoint": "https://fra1.example.com",
+    "region": "fra1",
+    "bucket": "files",
+    "access_key_version": "1",
+    "secret_key_version": "1",
+}
 WHOLE: dict[str, Any] = {
     "network": True,
     "searxng_endpoint": "http://searxng.example.com:8080",
@@ -45,6 +52,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "with a network and no search engine": {"network": True},
     "with everything": WHOLE,
     "without recovery": {"recovery": False},
+    "with files elsewhere": {"network": True, "s3": S3},
 }
 """The ways to deploy that are planned, by the variables that are set."""
 NETWORK = "with a network"
@@ -96,7 +104,7 @@ def find_check(tool: Terraform, fault: faults.InjectedFault, folder: Path) -> tu
     try:
         tool.validate(folder)
         step = "plan"
-        for way in (WHOLE, {}):
+        for way in (WHOLE, {}, WAYS["with files elsewhere"]):
             if problems := plan_and_check(tool, folder, way)[1]:
                 return "policy", "; ".join(problems)
     except TerraformFailedError as failed:

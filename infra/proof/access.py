@@ -22,6 +22,7 @@ ROLES = {
     "roles/logging.logWriter",
     "roles/run.invoker",
     "roles/secretmanager.secretAccessor",
+    "roles/storage.objectUser",
     "roles/storage.objectViewer",
 }
 """Google's predefined roles that are used, as its reference of roles names them. No other is taken for one."""
@@ -38,6 +39,7 @@ CONDITIONED = {"roles/datastore.user", "roles/datastore.viewer", "roles/storage.
 """Those that Google gives on no less than the project, and those of them that a condition can narrow."""
 
 MODEL_KEY = "ferryman-model-key"  # the name of a secret, not one
+S3_KEYS = ("ferryman-s3-access-key", "ferryman-s3-secret-key")  # likewise
 AGENTS = (
     "gcp-sa-artifactregistry",
     "gcp-sa-eventarc",
@@ -65,6 +67,12 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
                 binding
                 for name, row in rows.items()
                 for binding in _list_own_bindings(name, row, database, "model_key_version" in variables)
+            ),
+            *(
+                binding
+                for row in rows.values()
+                for bucket in row.get("buckets", [])
+                for binding in _list_bucket_bindings(row, f"{project}-{bucket}", "s3" in variables)
             ),
             *(
                 Binding(place=f"secret {key}", role="roles/secretmanager.secretAccessor", member=row["identity"])
@@ -106,6 +114,14 @@ def _list_own_bindings(name: str, row: Row, database: str, keyed: bool) -> Itera
         yield Binding(place="project", role=role, member=identity, condition=database)
     if row["model"] and not keyed:
         yield Binding(place="project", role="roles/aiplatform.user", member=identity)
+
+
+def _list_bucket_bindings(row: Row, bucket: str, elsewhere: bool) -> Iterator[Binding]:
+    if not elsewhere:
+        yield Binding(place=f"bucket {bucket}", role="roles/storage.objectUser", member=row["identity"])
+        return
+    for secret in S3_KEYS:
+        yield Binding(place=f"secret {secret}", role="roles/secretmanager.secretAccessor", member=row["identity"])
 
 
 def _agent(key: str, agent: str) -> Binding:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ferryman import settings
-from infra.proof.access import MODEL_KEY, Row, service
+from infra.proof.access import MODEL_KEY, S3_KEYS, Row, service
 from infra.proof.plan import TerraformPlan, block
 
 DECLARED = Path(__file__).parents[1] / "firestore.indexes.json"
@@ -91,7 +91,8 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
     if sum(len(key) + len(value) for key, value in environment.items()) > ENVIRONMENT_BYTES_MAX:
         yield f"its environment is over {ENVIRONMENT_BYTES_MAX} bytes"
     try:
-        known = settings.read({**environment, "K_SERVICE": service(name)})
+        secret_names = [variable["key"] for variable in config.get("secret_environment_variables") or []]
+        known = settings.read({**environment, **dict.fromkeys(secret_names, "a-secret"), "K_SERVICE": service(name)})
     except settings.MisconfiguredError as error:
         yield f"it would not start: {error}"
         return
@@ -112,6 +113,11 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
         "its queue's account": (known.queue_caller, f"ferryman-queue@{domain}"),
         "its sealing key": (known.sealing_public_key, variables["sealing_public_key"]),
         "its receipt keys": (dict(known.receipt_public_keys), variables["receipt_public_keys"]),
+        "its bucket": (
+            (known.objects_bucket, known.s3_bucket, known.s3_access_key != ""),
+            _name_bucket(row, variables),
+        ),
+        "its tools of files": (known.has_files, True),
         "its slices": (known.slice_s < row["timeout_s"] - 30 or name != "orchestrator", True),
     }
     yield from (f"{what}: {got}, not {due}" for what, (got, due) in expected.items() if got != due)
@@ -120,8 +126,19 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
     keys = [(variable["key"], variable["secret"]) for variable in config.get("secret_environment_variables") or []]
     expected_keys = [("ANTHROPIC_API_KEY", MODEL_KEY)] if row["model"] and "model_key_version" in variables else []
     expected_keys += [(name, name) for name in sorted(variables.get("model_key_versions", {})) if row["model"]]
+    if row.get("buckets") and "s3" in variables:
+        expected_keys += [("FERRYMAN_S3_ACCESS_KEY", S3_KEYS[0]), ("FERRYMAN_S3_SECRET_KEY", S3_KEYS[1])]
     if keys != expected_keys:
         yield f"it is given the secrets {keys}, not {expected_keys}"
+
+
+def _name_bucket(row: Row, variables: Mapping[str, Any]) -> tuple[str, str, bool]:
+    """Return what a function is told of the bucket of files: Google's, or that of S3, and whether it is given its keys."""
+    if not row.get("buckets"):
+        return "", "", False
+    if "s3" in variables:
+        return "", variables["s3"]["bucket"], True
+    return f"{variables['project']}-{row['buckets'][0]}", "", False
 
 
 def _trigger(function: Mapping[str, Any], row: Row, variables: Mapping[str, Any]) -> Iterator[str]:
@@ -193,10 +210,20 @@ def _database(plan: TerraformPlan, _: Mapping[str, Row], variables: Mapping[str,
     yield from (f"documents of {collection} never go by their {field}" for collection, field in sorted(lasting))
 
 
-def _files(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
+def _files(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
     for bucket in plan.list_kind("google_storage_bucket"):
         if bucket.get("public_access_prevention") != "enforced" or not bucket.get("uniform_bucket_level_access"):
             yield f"what is in {bucket['name']} might be shown to anyone"
+    expected = {f"{variables['project']}-{name}" for row in rows.values() for name in row.get("buckets", [])}
+    buckets = {str(bucket["name"]): bucket for bucket in plan.list_kind("google_storage_bucket")}
+    for name in sorted(expected & set(buckets)):
+        days = 7 if variables.get("recovery", True) else 0
+        if block(buckets[name], "soft_delete_policy").get("retention_duration_seconds") != days * 86_400:
+            yield f"what is deleted in {name} is not kept for {days} days"
+        if buckets[name].get("force_destroy"):
+            yield f"{name} may be destroyed with all that is in it"
+    if expected & set(buckets) != (set() if "s3" in variables else expected):
+        yield f"the buckets are {sorted(buckets)}"
     names = {str(archive["name"]).rpartition("-")[0] for archive in plan.list_kind("google_storage_bucket_object")}
     if names != set(rows):
         yield f"there are archives of {sorted(names)}"

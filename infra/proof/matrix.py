@@ -14,6 +14,7 @@ from emulator import matrix as local
 from emulator.table import read_table
 from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.remote_files import FILES_FUNCTION
 from infra.proof.access import Row, service
 from infra.proof.network import SEARCH, egress
 from infra.proof.plan import TerraformPlan
@@ -22,6 +23,7 @@ INFRA = Path(__file__).parents[1]
 TABLE = INFRA / "functions.json"
 BEGIN, END = "<!-- blast radius -->\n", "<!-- end of blast radius -->\n"
 NOTHING = "-"
+OBJECTS = "roles/storage.objectUser"
 READERS = {"ferryman.gcp.firestore", "ferryman.gcp.user_documents"}
 """The modules of documents that read alone."""
 
@@ -41,12 +43,14 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
     """Return what the table says."""
     secrets = sorted({secret for row in table.values() for secret in row["secrets"]})
     queues = sorted({queue for row in table.values() for queue in row["enqueues"]})
+    buckets = sorted({bucket for row in table.values() for bucket in row.get("buckets", [])})
     return {
         name: {
             "called by": _list([*row["callers"], *row.get("resealers", []), *row.get("connectors", [])]),
             "firestore": row["firestore"],
             **{f"secret {secret}": "access" if secret in row["secrets"] else NOTHING for secret in secrets},
             **{f"queue {queue}": "create tasks" if queue in row["enqueues"] else NOTHING for queue in queues},
+            **{f"bucket {bucket}": "objects" if bucket in row.get("buckets", []) else NOTHING for bucket in buckets},
             "acts as": _list(row["acts_as"]),
             "calls": _list(row["calls"]),
             "model": "ask" if row["model"] else NOTHING,
@@ -61,6 +65,8 @@ def of_plan(plan: TerraformPlan) -> Matrix:
     functions, bindings, reach = plan.functions(), plan.bindings(), egress(plan)
     secrets = sorted(str(secret["secret_id"]) for secret in plan.list_kind("google_secret_manager_secret"))
     queues = sorted(str(queue["name"]) for queue in plan.list_kind("google_cloud_tasks_queue"))
+    prefix = f"{next(iter(functions.values()))['project']}-"
+    buckets = sorted(str(bucket["name"]) for bucket in plan.list_kind("google_storage_bucket") if not bucket["force_destroy"])
     matrix: Matrix = {}
     for name, function in functions.items():
         account = str(function["service_config"][0]["service_account_email"]).partition("@")[0]
@@ -76,6 +82,10 @@ def of_plan(plan: TerraformPlan) -> Matrix:
             **{
                 f"queue {queue}": _may("create tasks", "roles/cloudtasks.enqueuer", f"queue {queue}", own_roles)
                 for queue in queues
+            },
+            **{
+                f"bucket {bucket.removeprefix(prefix)}": _may("objects", OBJECTS, f"bucket {bucket}", own_roles)
+                for bucket in buckets
             },
             "acts as": _list(place.partition(" ")[2] for role, place in own_roles if role == "roles/iam.serviceAccountUser"),
             "calls": _list(called),
@@ -99,6 +109,7 @@ def of_code() -> Matrix:
             "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
             "queue executions": "create tasks" if "CloudTasksQueue" in queues else NOTHING,
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
+            "bucket ferryman-files": "objects" if "ferryman.composition.objects" in rooms else NOTHING,
             "calls": _list(
                 {
                     *(
@@ -107,6 +118,7 @@ def of_code() -> Matrix:
                         if "ferryman.gcp.remote" in rooms and tool.function != main.parent.name
                     ),
                     *(CONNECTING_FUNCTION for room in rooms if room == "ferryman.gcp.connecting"),
+                    *(FILES_FUNCTION for room in rooms if room == "ferryman.gcp.remote_files"),
                 }
             ),
             "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,

@@ -27,6 +27,7 @@ def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, 
     reach = egress(plan)
     for name, row in rows.items():
         keyed = row["model"] and ("model_key_version" in variables or "FERRYMAN_MODELS" in variables.get("settings", {}))
+        keyed = keyed or ("s3" in variables and bool(row.get("buckets")))
         due = "any" if keyed or not variables.get("network") else row["egress"]
         due = "google" if due == SEARCH and not variables.get("search_ranges") else due
         if reach.get(name) != due:

@@ -31,6 +31,11 @@ run "as_it_comes" {
   }
 
   assert {
+    condition     = [for key, binding in google_storage_bucket_iam_member.files : key] == ["files>ferryman-files"]
+    error_message = "One function may use the bucket of files, and nobody else."
+  }
+
+  assert {
     condition     = keys(google_project_iam_member.model) == ["orchestrator"]
     error_message = "Only the orchestrator asks models."
   }

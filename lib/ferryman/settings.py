@@ -87,7 +87,8 @@ class Settings:
     sealing_public_key: str = field(default="", repr=False)  # what new credentials are sealed to
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the secret that holds the key of receipts
     receipt_public_keys: Mapping[str, str] = field(default_factory=dict)  # public halves of that key, by version, as JSON
-    objects_bucket: str = ""  # the bucket of Google Cloud Storage that files are kept in; no tool does that yet
+    objects_bucket: str = ""  # the bucket of Google Cloud Storage that files are kept in
+    files_set: bool = False  # whether there is such a bucket, of either kind, which the function files alone is given
     s3_endpoint: str = ""  # instead, a service that speaks S3, as https://HOST; with it, the four below are needed too
     s3_region: str = ""  # its region
     s3_bucket: str = ""  # the bucket
@@ -140,7 +141,7 @@ class Settings:
     @property
     def has_files(self) -> bool:
         """Whether there is a bucket to keep files in: without one, no tool of files is offered."""
-        return bool(self.objects_bucket or self.s3_endpoint)
+        return bool(self.files_set or self.objects_bucket or self.s3_endpoint)
 
     @property
     def firestore_token(self) -> str | None:

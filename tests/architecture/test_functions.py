@@ -10,12 +10,20 @@ import pytest
 from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
 from ferryman.gcp.remote import RESEALING_FUNCTION, SCANNING_FUNCTION
+from ferryman.gcp.remote_files import FILES_FUNCTION
+from ferryman.stack.environment import BUCKET
 from ferryman.tools.http import PARSERS
 
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
 CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"}
-KEYLESS = {"local_tools": ("-", "google"), "concierge": ("read", "google"), "search": ("-", "search"), "web": ("-", "any")}
+KEYLESS = {
+    "local_tools": ("-", "google"),
+    "concierge": ("read", "google"),
+    "files": ("-", "google"),
+    "search": ("-", "search"),
+    "web": ("-", "any"),
+}
 """The functions that run tools without a key, what they may do in the store, and whom they reach."""
 KEYED = CALL_FUNCTIONS - KEYLESS.keys()
 
@@ -56,8 +64,9 @@ def test_every_function_has_an_identity_of_its_own():
     assert len({row["identity"] for row in ROWS.values()}) == len(ROWS)
 
 
-def test_a_tool_is_called_by_the_orchestrator_alone():
-    assert all(ROWS[tool]["callers"] == ["ferryman-orchestrator"] for tool in CALL_FUNCTIONS)
+def test_a_tool_is_called_by_the_orchestrator_alone_and_files_by_the_api_too():
+    callers = {FILES_FUNCTION: [ROWS["api"]["identity"], "ferryman-orchestrator"]}
+    assert all(ROWS[tool]["callers"] == callers.get(tool, ["ferryman-orchestrator"]) for tool in CALL_FUNCTIONS)
     assert set(ROWS["orchestrator"]["calls"]) == CALL_FUNCTIONS
 
 
@@ -81,7 +90,11 @@ def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
     assert [name for name, row in ROWS.items() if row.get("connectors")] == [CONNECTING_FUNCTION]
     assert ROWS[CONNECTING_FUNCTION]["unseals"]
     assert ROWS[CONNECTING_FUNCTION]["connectors"] == [ROWS["api"]["identity"]]
-    assert ROWS["api"]["calls"] == [CONNECTING_FUNCTION]
+    assert ROWS["api"]["calls"] == [FILES_FUNCTION, CONNECTING_FUNCTION]
+
+
+def test_one_function_may_use_the_bucket_of_files():
+    assert {name: row["buckets"] for name, row in ROWS.items() if row.get("buckets")} == {FILES_FUNCTION: [BUCKET]}
 
 
 def test_a_function_that_enqueues_acts_as_the_queue_and_as_nobody_else():

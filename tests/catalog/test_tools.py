@@ -18,6 +18,7 @@ from ferryman.catalog.tool_entries import read_categories, read_tools
 from ferryman.catalog.tools import (
     CATEGORIES,
     DECLARED,
+    FILES,
     ICONS,
     LISTED,
     TOOLS,
@@ -197,7 +198,7 @@ ANNOUNCED = [
     ("shell", ["shell"]),
 ]
 
-ADDITIONS = {"find_tools", "wait_until"}
+ADDITIONS = {"file_list", "find_tools", "wait_until"}
 """Tools that no seed names."""
 
 
@@ -220,6 +221,7 @@ def test_the_tools_of_the_runtime_have_the_categories_of_its_overview() -> None:
         "memory": tuple(name for name in LISTED if name.startswith("memory_")),
     }
     assert sum(map(len, overview.values())) == 38
+    assert all(LISTED[name].implemented for name in (*overview["search"], *overview["files"]))
     assert {name: LISTED[name].category for names in overview.values() for name in names} == {
         name: category for category, names in overview.items() for name in names
     }
@@ -230,10 +232,10 @@ def test_the_announced_tools_have_their_categories(category: str, names: list[st
     assert [LISTED[name].category for name in names] == [category] * len(names)
 
 
-def test_of_the_fourteen_announced_tools_two_are_built() -> None:
+def test_of_the_fourteen_announced_tools_six_are_built() -> None:
     assert sum(len(names) for _, names in ANNOUNCED) == 14
     built = [name for _, names in ANNOUNCED for name in names if LISTED[name].implemented]
-    assert built == ["http_request", "calculator"]
+    assert built == ["http_request", "file_edit", "glob_search", "content_search", "calculator", "image_info"]
 
 
 def test_the_catalogue_has_more_than_thirty_tools_and_every_one_that_the_chat_s_page_names() -> None:
@@ -360,4 +362,4 @@ def test_no_argument_that_a_model_is_shown_says_for_whom_or_where_a_call_is(tool
 
 def test_exactly_the_tools_of_files_are_entered_as_storage_that_is_not_metered() -> None:
     unmetered = {name for name, tool in TOOLS.items() if tool.policy.expense is Expense.STORAGE_UNMETERED}
-    assert unmetered == {name for name, tool in TOOLS.items() if tool.category == "files"}
+    assert unmetered == {name for name, tool in TOOLS.items() if tool.kind == FILES}

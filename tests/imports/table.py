@@ -19,7 +19,18 @@ from ferryman.stack.admin import Admin
 from ferryman.vault import seal
 
 ROOT = Path(__file__).parents[2]
-FUNCTIONS = ("api", "api_call", "concierge", "http_tool", "local_tools", "on_execution", "orchestrator", "search", "web")
+FUNCTIONS = (
+    "api",
+    "api_call",
+    "concierge",
+    "files",
+    "http_tool",
+    "local_tools",
+    "on_execution",
+    "orchestrator",
+    "search",
+    "web",
+)
 """One of the built-in tools is enough for all of them: their modules differ in a name."""
 
 LOCAL_CALL = {"call": "c", "tool": "none", "arguments": {}, "user": str(UUID(int=0)), "within_s": 1.0}
@@ -29,6 +40,7 @@ CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
     "api_call": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
     "http_tool": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
     "concierge": ("POST", "/", {}, LOCAL_CALL, 200),
+    "files": ("POST", "/", {}, {**LOCAL_CALL, "workspace": "none", "write": "none.0", "is_done": False}, 200),
     "local_tools": ("POST", "/", {}, LOCAL_CALL, 200),
     "search": ("POST", "/", {}, LOCAL_CALL, 200),
     "web": ("POST", "/", {}, {**LOCAL_CALL, "origin": "written", "anywhere": True, "domains": []}, 200),

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from infra.proof import matrix, planned
-from infra.proof.access import MODEL_KEY
+from infra.proof.access import MODEL_KEY, S3_KEYS
 
 PAGE = matrix.INFRA.parent / "docs/deploy.md"
 RADIUS = planned.read()
@@ -29,7 +29,7 @@ def test_functions_secrets_and_queues_are_known_to_all(source):
     assert set(other) == set(RADIUS)
     for name, columns in RADIUS.items():
         known = {column for column in columns if column == "firestore" or column.startswith(("secret ", "queue "))}
-        known.discard(f"secret {MODEL_KEY}")  # which only a deployment with a key of its own reads
+        known -= {f"secret {name}" for name in (MODEL_KEY, *S3_KEYS)}  # which only a deployment that names them reads
         assert known <= set(other[name])
 
 

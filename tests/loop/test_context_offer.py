@@ -67,7 +67,8 @@ def test_a_keyword_shows_nothing_that_the_owner_has_not_enabled() -> None:
 
 
 def test_words_of_the_system_prompt_trigger_nothing() -> None:
-    assert select("Good morning", prompt="Good morning\nImport the openapi document") == select("Good morning")
+    prompted = select("Good morning", prompt="Good morning\nImport the openapi document")
+    assert TRIGGERED.intersection(prompted) == TRIGGERED.intersection(select("Good morning"))
 
 
 def test_tools_of_the_task_are_shown_where_the_prompt_asks_for_them() -> None:

@@ -35,12 +35,14 @@ from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.invitations import MemoryInvitations
 from ferryman.inmemory.jobs import MemoryJobQueue, MemoryJobs
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.members import MemoryMembers
 from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.objects import MemoryObjects
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
@@ -49,6 +51,7 @@ from ferryman.inmemory.usage import MemoryUsage
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.serving import api, keys
+from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.vault import seal, sign
 from tests.builders import build_label
 from tests.plain_gate import TableNames
@@ -125,6 +128,8 @@ class Stage:
         return dict(self.documents)
 
     def __post_init__(self) -> None:
+        self.objects = MemoryObjects(self.clock)
+        self.files = WorkspaceFiles(self.objects)
         self.connector = RecordingConnector(self.memory)
 
     def deps(self) -> ApiDependencies:
@@ -145,6 +150,8 @@ class Stage:
             archives=MemoryArchives(self.memory),
             clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
+            files=self.files,
+            file_quotas=MemoryFileQuotas(self.memory),
             keyed=MemoryKeyedRequests(self.memory),
             ledger=MemoryLedger(self.memory),
             alerts=MemoryAlerts(self.memory),

@@ -10,7 +10,7 @@ from importlib.resources import files
 import pytest
 
 from ferryman import catalog
-from ferryman.catalog.tools import LISTED, TOOLS
+from ferryman.catalog.tools import FILES, LISTED, TOOLS, list_offered
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -162,3 +162,14 @@ async def test_a_tool_that_may_not_be_called_is_not_counted(registry):
     await registry.execute(plan_ticket("nothing"), execution=start_execution(ALL), admit=counted.append)
     await registry.execute(plan_ticket("webhook"), execution=start_execution([]), admit=counted.append)
     assert counted == []
+
+
+async def test_a_deployment_without_a_bucket_offers_no_tool_of_files(handled):
+    registry = ToolRegistry(handled[0], offered=list_offered(has_files=False))
+    names = {name for name, tool in TOOLS.items() if tool.kind == FILES}
+    assert {tool["name"] for tool in registry.get_definitions(list(TOOLS))} == TOOLS.keys() - names
+    assert not any(map(registry.has_tool, names))
+    # nor is one called that a policy was frozen with, before the bucket was taken away
+    for name in sorted(names):
+        ticket = await registry.execute(plan_ticket(name), execution=start_execution([name]), admit=lambda _: None)
+        assert (ticket.result.code, handled[1]) == ("tool_not_implemented", [])

@@ -38,6 +38,9 @@ LISTED, DECLARED = read_tools(load_file("tools.json"), CATEGORIES, ICONS)
 TOOLS: dict[str, Tool] = {name: tool for name, tool in LISTED.items() if isinstance(tool, Tool)}
 """The built-in tools by name, in the order in which the model is shown them."""
 
+FILES = "files"
+"""The kind of tools that need a bucket: a deployment without one offers none of them."""
+
 FINDING = "finding"
 """The kind of tools that search for others of the task."""
 
@@ -48,6 +51,11 @@ FINDERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == FINDING)
 def find_tool(name: str) -> Tool:
     """Return the tool of this name; for any that is not built in `DECLARED`, which has no name of its own."""
     return TOOLS.get(name, DECLARED)
+
+
+def list_offered(*, has_files: bool) -> tuple[Tool, ...]:
+    """Return the built-in tools of a deployment, in their order; without a bucket for files those of files are none."""
+    return tuple(tool for tool in TOOLS.values() if has_files or tool.kind != FILES)
 
 
 def list_enabled(task: TaskSummary) -> tuple[str, ...]:

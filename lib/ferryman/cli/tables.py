@@ -30,7 +30,7 @@ async def models(session: ApiSession) -> None:
 @api_command
 async def plans(session: ApiSession) -> None:
     """List the plans and their limits."""
-    columns = ("calls_per_execution", "calls_per_minute", "response_bytes", "iterations", "executions_running")
+    columns = ("calls_per_execution", "calls_per_minute", "response_bytes", "iterations", "executions_running", "file_bytes")
     spending = ("credits_per_execution", "credits_per_month")
     rows = [plan async for plan in session.client.iterate_plans()]
     session.screen.print_list(rows, "name", *columns, *spending)

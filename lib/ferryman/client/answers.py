@@ -497,6 +497,7 @@ class PlanJson(TypedDict):
     executions_queued: int
     streams: int
     tools: list[str]
+    file_bytes: int
 
 
 class ResultJson(TypedDict):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ferryman import catalog
 from ferryman.billing.prices import ModelPrice, Prices
-from ferryman.catalog.tools import TOOLS
+from ferryman.catalog.tools import list_offered
 from ferryman.checks import SharedChecks
 from ferryman.domain.tasks.task import SCRIPTED
 from ferryman.feeds import Feeds
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ferryman.ports.connections import Connections, Connector
     from ferryman.ports.credentials import Credentials
     from ferryman.ports.executions import Executions
+    from ferryman.ports.file_quotas import FileQuotas
+    from ferryman.ports.files import Files
     from ferryman.ports.gate import NameResolver
     from ferryman.ports.halts import Halts
     from ferryman.ports.jobs import JobQueue, Jobs
@@ -87,6 +89,8 @@ class ApiDependencies:
     documents: DocumentFetcher
     neutralize: Callable[[str], str]
     executions: Executions
+    files: Files
+    file_quotas: FileQuotas
     keyed: KeyedRequests
     ledger: Ledger
     alerts: Alerts
@@ -155,6 +159,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.file_quotas import FirestoreFileQuotas
     from ferryman.gcp.firestore import FirestoreClient
     from ferryman.gcp.functions import FunctionClient
     from ferryman.gcp.halts import FirestoreHalts
@@ -168,6 +173,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.notices import FirestoreNotices
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
     from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.remote_files import RemoteFiles
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -204,6 +210,8 @@ def build_api(settings: Settings) -> ApiDependencies:
         documents=RemoteDocumentFetcher(functions),
         neutralize=_neutralize,
         executions=FirestoreExecutions(firestore, Retention.from_settings(settings), plans),
+        files=RemoteFiles(functions),
+        file_quotas=FirestoreFileQuotas(firestore),
         keyed=FirestoreKeyedRequests(firestore),
         ledger=FirestoreLedger(firestore),
         alerts=FirestoreAlerts(firestore),
@@ -223,7 +231,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         clock=SystemClock(),
         ids=RandomIds(),
         tracer=tracer,
-        tools=tuple(TOOLS.values()),
+        tools=list_offered(has_files=settings.has_files),
         plans=plans,
         integrations=catalog.load(settings.integrations),
         models=Prices.from_settings(settings),

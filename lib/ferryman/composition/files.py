@@ -12,6 +12,10 @@ from ferryman.gcp.log import JsonLog
 from ferryman.settings import MisconfiguredError, Settings
 from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.tools.own_files import load_own_files
+
+TOOLS = load_own_files("ferryman.tools.files")
+"""The tools of files; each registers itself when it is imported (S2-24)."""
 
 UPLOADS_AT_ONCE = 4
 """Contents of at most 30 MiB that are in memory at once, each of them twice for a moment: an instance has 512 MiB."""

@@ -11,13 +11,14 @@ from ferryman import catalog
 from ferryman.alerts.dispatch import AlertDependencies
 from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import FINDING
+from ferryman.catalog.tools import FILES, FINDING, list_offered
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.functions import FunctionClient
 from ferryman.gcp.halts import FirestoreHalts
@@ -29,6 +30,7 @@ from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.queue import CloudTasksAlerts, CloudTasksJobs, CloudTasksQueue, CloudTasksTimers, CloudTasksUsage
 from ferryman.gcp.remote import RemoteAlertSender, RemoteTools
+from ferryman.gcp.remote_files import RemoteFiles
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.secret_manager import SecretManagerClient
@@ -43,6 +45,7 @@ from ferryman.models.anthropic import AnthropicModel
 from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
+from ferryman.tools.files.hook import FileHook
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.registry import ToolRegistry
@@ -69,16 +72,17 @@ class OrchestratorFunction:
 
         clock, execution_timeout = SystemClock(), timedelta(seconds=settings.execution_s)
         tickets = FirestoreTickets(clients, request_s=settings.request_s)
-        local_calls = KeylessCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
+        files = FileHook(files=RemoteFiles(functions), quotas=FirestoreFileQuotas(clients), clock=clock)
+        keyless = KeylessCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask, hooks={FILES: files})
         # a page may take longer than any other call
         page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S))
-        page_calls = replace(local_calls, tickets=page_tickets, hooks={"web": WebHook()})
+        page_calls = replace(keyless, tickets=page_tickets, hooks={"web": WebHook()})
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
         clusters = FirestoreClusters(clients)
         executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)
         searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
         kinds = {
-            **dict.fromkeys(("concierge", "local_function", "search"), local_calls.execute),
+            **dict.fromkeys(("concierge", FILES, "local_function", "search"), keyless.execute),
             "web": page_calls.execute,
             "waiting": waits.execute,
             FINDING: searches.execute,
@@ -100,7 +104,7 @@ class OrchestratorFunction:
             metering=CloudTasksUsage(clients, settings, tracer.traceparent),
             model=self.model,
             scanner=remote,
-            registry=ToolRegistry(remote.run, kinds),
+            registry=ToolRegistry(remote.run, kinds, offered=list_offered(has_files=settings.has_files)),
             signing=ReceiptSigning(
                 SecretManagerReceiptKeys(clients, settings), parse_public_keys(settings.receipt_public_keys)
             ),

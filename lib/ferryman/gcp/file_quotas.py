@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_writes
+from ferryman.domain.files.quota import FileQuota, close_write, release_bytes, reserve_bytes, settle_writes
 from ferryman.domain.files.writes import StoredWrite
 from ferryman.gcp import documents
 from ferryman.gcp.store import FirestoreStore, Transaction, in_transaction, read_together
@@ -20,15 +20,18 @@ class FirestoreFileQuotas(FirestoreStore):
         return documents.read_or_none(FileQuota, snapshot) or FileQuota(id=workspace)
 
     async def reserve(
-        self, workspace: str, write: str, *, owner: str, size_bytes: int, limit_bytes: int, now: datetime
+        self, workspace: str, write: str, *, owner: str, size_bytes: int, limit_bytes: int, now: datetime, key: str = ""
     ) -> FileQuota:
         def change(quota: FileQuota) -> FileQuota:
-            return reserve_bytes(quota, write, size_bytes=size_bytes, limit_bytes=limit_bytes, now=now)
+            return reserve_bytes(quota, write, size_bytes=size_bytes, limit_bytes=limit_bytes, now=now, key=key)
 
         return await self._change(workspace, change, owner)
 
     async def settle(self, workspace: str, writes: Sequence[StoredWrite]) -> FileQuota:
         return await self._change(workspace, lambda quota: settle_writes(quota, writes), None)
+
+    async def close(self, workspace: str, write: str, writes: Sequence[StoredWrite]) -> FileQuota:
+        return await self._change(workspace, lambda quota: close_write(quota, write, writes), None)
 
     async def release(self, workspace: str, write: str) -> FileQuota:
         return await self._change(workspace, lambda quota: release_bytes(quota, write), None)

@@ -75,6 +75,10 @@ class RemoteFiles:
         answer = await self._send("/write", b"\n".join((json.dumps(about).encode(), content)))
         return read_result(answer.json())
 
+    async def find(self, workspace: str, key: str, *, write: str) -> FileWrite | None:
+        answer = await self._ask("/find", {"workspace": workspace, "key": key, "write": write})
+        return None if answer is None else read_result(answer)
+
     async def delete(self, workspace: str, key: str, *, write: str, version: str | None = None) -> FileWrite | None:
         body = {"workspace": workspace, "key": key, "write": write, "version": version or ""}
         answer = await self._ask("/delete", body)

@@ -15,6 +15,8 @@ from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolC
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.quota import FileQuota, close_write
+from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
@@ -154,6 +156,29 @@ class FirestoreTickets(FirestoreStore):
         transaction.update(ticket_at, documents.write_fields(settled, *lease.RESULT_FIELDS))
         write_all(transaction, located, changes, workspace=context.workspace)
         return True
+
+    @in_transaction
+    async def settle_write(
+        self,
+        transaction: Transaction,
+        claimed_call: ClaimedCall,
+        result: ToolCallResult,
+        write: ClosedWrite,
+        *,
+        workspace: str,
+        now: datetime,
+    ) -> None:
+        ticket_at, quota_at = self._locate_ticket(claimed_call), self._places.locate_file_quota(workspace)
+        read = await read_together(self._client, [ticket_at, quota_at], transaction)
+        ticket = documents.read(Ticket, read[ticket_at.path].to_dict())
+        if not _is_still(ticket, claimed_call.ticket):
+            return  # a later attempt has taken over, or it was stored and the answer was lost
+        settled = lease.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=False)
+        transaction.update(ticket_at, documents.write_fields(settled, *lease.RESULT_FIELDS))
+        before = documents.read_or_none(FileQuota, read[quota_at.path]) or FileQuota(id=workspace)
+        after = close_write(before, write.name, write.writes)
+        if after is not before:
+            transaction.set(quota_at, documents.write(after))
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         change = {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ferryman.domain.files.quota import FileQuota, release_bytes, reserve_bytes, settle_writes
+from ferryman.domain.files.quota import FileQuota, close_write, release_bytes, reserve_bytes, settle_writes
 from ferryman.domain.files.writes import StoredWrite
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.workspaces import check_workspace
@@ -18,14 +18,17 @@ class MemoryFileQuotas(MemoryStore):
         return self._memory.file_quotas.get(workspace) or FileQuota(id=workspace)
 
     async def reserve(
-        self, workspace: str, write: str, *, owner: str, size_bytes: int, limit_bytes: int, now: datetime
+        self, workspace: str, write: str, *, owner: str, size_bytes: int, limit_bytes: int, now: datetime, key: str = ""
     ) -> FileQuota:
         check_workspace(self._memory, workspace, owner=owner)
         quota = await self.get(workspace)
-        return self._store(reserve_bytes(quota, write, size_bytes=size_bytes, limit_bytes=limit_bytes, now=now))
+        return self._store(reserve_bytes(quota, write, size_bytes=size_bytes, limit_bytes=limit_bytes, now=now, key=key))
 
     async def settle(self, workspace: str, writes: Sequence[StoredWrite]) -> FileQuota:
         return self._store(settle_writes(await self.get(workspace), writes))
+
+    async def close(self, workspace: str, write: str, writes: Sequence[StoredWrite]) -> FileQuota:
+        return self._store(close_write(await self.get(workspace), write, writes))
 
     async def release(self, workspace: str, write: str) -> FileQuota:
         return self._store(release_bytes(await self.get(workspace), write))

@@ -10,6 +10,8 @@ from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolC
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.quota import FileQuota, close_write
+from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
@@ -67,6 +69,16 @@ class MemoryTickets(MemoryStore):
             stored[user, path] = (document, "" if document is None else str(next(self._memory.user_versions)))
         self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=False))
         return True
+
+    async def settle_write(
+        self, claimed_call: ClaimedCall, result: ToolCallResult, write: ClosedWrite, *, workspace: str, now: datetime
+    ) -> None:
+        ticket = self._find_attempt(claimed_call)
+        if ticket is None:
+            return
+        quotas = self._memory.file_quotas
+        quotas[workspace] = close_write(quotas.get(workspace, FileQuota(id=workspace)), write.name, write.writes)
+        self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=False))
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         ticket = self._find_attempt(claimed_call)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman import offload
-from ferryman.catalog.tools import TOOLS, holds_secrets, list_enabled
+from ferryman.catalog.tools import holds_secrets, list_enabled
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
@@ -50,7 +50,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         raise StartRejectedError(f"the prompt asks for {rule}, which tasks may not do")
     sealed, former = await deps.credentials.read_all(task.id)
     services = [credential.label.service for credential in sealed]
-    tools = tuple(tool for tool in start.limits.select(list_enabled(task)) if tool in TOOLS)
+    tools = tuple(tool for tool in start.limits.select(list_enabled(task)) if deps.registry.has_tool(tool))
     definitions = deps.registry.get_definitions(tools, services=services)
     message = f"{task.task_prompt}\n{execution.input or ''}"
     prompts = f"{message}\n{agent.system_prompt}\n{task.system_prompt}"

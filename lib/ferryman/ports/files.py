@@ -21,6 +21,7 @@ class Files(Protocol):
     `write` stores at most `FILE_BYTES_MAX` bytes, once however often it is called with one name (`write`), and raises
     `ObjectChangedError` unless the file is of the version `expected`, where that is given (`ABSENT`: there is none). Before it,
     reserve the bytes under that name (`ports.FileQuotas`); after it, settle its `writes`, then release.
+    `find` returns what the write of a name did to a file, None where it has stored nothing that is known of.
     `delete` empties a file, in the same way and with a reservation of 0 bytes; it returns None where there is nothing. After
     its `writes` are settled, `purge` with its `version` takes away what is left, which no read, list or head shows.
     """
@@ -33,5 +34,6 @@ class Files(Protocol):
     async def write(
         self, workspace: str, key: str, content: bytes, *, content_type: str, write: str, expected: str | None = None
     ) -> FileWrite: ...
+    async def find(self, workspace: str, key: str, *, write: str) -> FileWrite | None: ...
     async def delete(self, workspace: str, key: str, *, write: str, version: str | None = None) -> FileWrite | None: ...
     async def purge(self, workspace: str, key: str, *, version: str) -> None: ...

@@ -20,6 +20,10 @@ class Registry(Protocol):
         """Return the definitions that the model is shown."""
         ...
 
+    def has_tool(self, name: str) -> bool:
+        """Tell whether a built-in tool is offered here."""
+        ...
+
     def find_route(self, name: str, arguments: Mapping[str, Any], enabled: Collection[str]) -> CallRoute | None:
         """Return which tool executes a call of the tool `name`; None where that one does itself."""
         ...

@@ -12,6 +12,7 @@ from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, clai
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 
@@ -83,6 +84,11 @@ class Tickets(Protocol):
         Return False, with nothing stored, where a document that was read has changed since. Where a later attempt has taken
         over, or the call is settled, nothing is stored either, and True is returned.
         """
+
+    async def settle_write(
+        self, claimed_call: ClaimedCall, result: ToolCallResult, write: ClosedWrite, *, workspace: str, now: datetime
+    ) -> None:
+        """Record the result of one attempt, and close what it wrote of the workspace's files in its quota: both, or nothing."""
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         """Record that an attempt never sent anything, so that the call may be claimed again."""

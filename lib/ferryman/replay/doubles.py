@@ -56,6 +56,10 @@ class RecordedTools:
         waits = WaitCalls(clock=state, execution_timeout=execution_timeout)
         self._registry = ToolRegistry(self._execute, {"waiting": waits.execute})
 
+    def has_tool(self, name: str) -> bool:
+        """Tell whether a built-in tool is registered."""
+        return self._registry.has_tool(name)
+
     def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
         return self._registry.get_definitions(enabled, services=services)
 

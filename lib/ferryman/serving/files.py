@@ -15,6 +15,11 @@ All are POST. A body is a JSON object; where a content goes with it, that object
          200 the same, or null where there is nothing; settle the writes, then
 /purge   {workspace, key, version}
          200 null
+/find    {workspace, key, write}
+         200 as of /write, what that write did to the file, or null
+
+POST / is for the orchestrator: it runs a tool, {call, tool, arguments, user, within_s, workspace, write, is_done}, and answers
+200 {content, code, about: {writes}}, whatever the tool did.
 
 404 there is no such file; 409 it is of another version; 413 too long; 422 with `errors` by field; 503 try again, a write under
 the same name: it happens once.
@@ -25,6 +30,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -77,6 +83,25 @@ async def _answer(function: FilesFunction, request: Request) -> Response:
         await function.tracer.flush()
 
 
+async def _call(function: FilesFunction, request: Request) -> Response:
+    from ferryman.domain.calls.call import ToolCall
+    from ferryman.domain.files.writes import write_rows
+    from ferryman.tools.files.file_call import FileCall
+    from ferryman.tools.local_function.execute import answer
+
+    fields: dict[str, type] = {"call": str, "tool": str, "arguments": dict, "user": str, "within_s": float}
+    body = await read_body(request, **fields, workspace=str, write=str, is_done=bool)
+    try:
+        user = UUID(body["user"])
+    except ValueError:
+        raise HTTPException(400, "user must be a UUID") from None
+    call = FileCall(files=function.files, workspace=body["workspace"], write=body["write"], is_done=body["is_done"])
+    tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
+    answered = await answer(tool_call, user, call, within_s=body["within_s"])
+    writes = () if call.done is None else call.done.writes
+    return JSONResponse({"content": answered.content, "code": answered.code, "about": {"writes": write_rows(writes)}})
+
+
 async def _list(function: FilesFunction, request: Request) -> Response:
     from ferryman.domain.files.rows import write_page
 
@@ -121,17 +146,26 @@ async def _delete(function: FilesFunction, request: Request) -> Response:
     return JSONResponse(None if done is None else write_result(done))
 
 
+async def _find(function: FilesFunction, request: Request) -> Response:
+    from ferryman.domain.files.rows import write_result
+
+    done = await function.files.find(**await read_body(request, workspace=str, key=str, write=str))
+    return JSONResponse(None if done is None else write_result(done))
+
+
 async def _purge(function: FilesFunction, request: Request) -> Response:
     await function.files.purge(**await read_body(request, workspace=str, key=str, version=str))
     return JSONResponse(None)
 
 
 ROUTES: Mapping[str, Callable[[FilesFunction, Request], Awaitable[Response]]] = {
+    "/": _call,
     "/list": _list,
     "/head": _head,
     "/read": _read,
     "/write": _write,
     "/delete": _delete,
+    "/find": _find,
     "/purge": _purge,
 }
 

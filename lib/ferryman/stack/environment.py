@@ -12,12 +12,15 @@ from typing import Any
 import ferryman
 from ferryman.domain.operator_model import parse_operator_models
 from ferryman.domain.problem import InvalidInputError
-from ferryman.settings import SEARXNG_VARIABLES
+from ferryman.settings import S3_PREFIXES, SEARXNG_VARIABLES
 
 LOCATION = "us-central1"
 QUEUE = "executions"
 SCHEDULES_QUEUE = "schedules"
 QUEUE_CALLER = "ferryman-queue"
+BUCKET = "ferryman-files"
+"""The bucket of files, without the project's name."""
+
 WARMER = "ferryman-warmer"
 """The account that has each function connect before `ferryman up` says that all is ready."""
 
@@ -121,6 +124,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
         "FERRYMAN_MODEL_KEY_SET": "1" if caller.get("ANTHROPIC_API_KEY") else "0",
         "FERRYMAN_MODEL_KEYS_SET": json.dumps(sorted(keys)),
         "FERRYMAN_INTEGRATIONS": json.dumps(integrations),
+        "FERRYMAN_FILES_SET": "1",
         "FERRYMAN_LEASE_S": LEASE_S,
         "FERRYMAN_POLL_S": POLL_S,
         **{name: caller[name] for name in PASSED_ON if caller.get(name)},
@@ -128,6 +132,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     endpoint = next(filter(None, map(caller.get, SEARXNG_VARIABLES)), None)
     if row["name"] == SEARCHER and endpoint is not None:
         env[SEARXNG_VARIABLES[0]] = endpoint  # in the place of the local cloud's own engine
+    env |= _name_bucket(row, around)
     if row["name"] != MODEL_TALKER:
         # the local cloud offers its scripted model to everyone; only one of them may talk to models
         return {**env, "ANTHROPIC_BASE_URL": ""}
@@ -137,6 +142,19 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     if caller.get("ANTHROPIC_API_KEY"):
         env["ANTHROPIC_API_KEY"] = caller["ANTHROPIC_API_KEY"]
     return env
+
+
+def name_bucket(project: str) -> str:
+    """Return the name of the local stack's bucket of files, as the deployment names it."""
+    return f"{project}-{BUCKET}"
+
+
+def _name_bucket(row: Mapping[str, Any], around: StackEnvironment) -> dict[str, str]:
+    """Return what the function that keeps files is told of their bucket: one of S3 where the caller's variables name it."""
+    if BUCKET not in row.get("buckets", []):
+        return {}
+    named = {name: value for name, value in around.caller.items() if name.startswith(S3_PREFIXES) and value}
+    return named or {"FERRYMAN_OBJECTS_BUCKET": name_bucket(around.project)}
 
 
 def _read(caller: Mapping[str, str], name: str, default: Any) -> Any:

@@ -174,6 +174,7 @@ async def _furnish(running: Stack, options: StackOptions) -> None:
     """Make what requests need, and the start of a function does not."""
     await provision.provision_queues(running.clients, PROJECT)
     await provision.provision_owner(running.clients, options.digest)
+    await provision.provision_bucket(running.env)
     await hello.load_hello(running.admin)
     await webhooks.load_catcher(running.admin)
     for host, port in options.hosts.items():

@@ -12,6 +12,7 @@ SHARED = (
     "ferryman.serving.concierge",
     "ferryman.serving.search",
     "ferryman.serving.web",
+    "ferryman.serving.files",
     "ferryman.serving.api.tasks",
     "ferryman.serving.api.custom",
     "ferryman.serving.api.account",
@@ -25,6 +26,7 @@ SHARED = (
     "ferryman.composition.concierge",
     "ferryman.composition.search",
     "ferryman.composition.web",
+    "ferryman.composition.files",
     "ferryman.declared.arguments",
     *_GOOGLE,
 )

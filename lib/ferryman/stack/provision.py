@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+import httpx
+
 from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.adoption import FirestoreAdoption, Tell
 from ferryman.gcp.api_keys import FirestoreApiKeys
@@ -15,8 +17,8 @@ from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.queue import CloudTasksTimers
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.settings import Settings
-from ferryman.stack.admin import read_token
-from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, SCHEDULES_QUEUE, build_account
+from ferryman.stack.admin import read_token, trust_nobody
+from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, SCHEDULES_QUEUE, build_account, name_bucket
 from ferryman.vault import seal, sign
 
 OWNER = "local"
@@ -75,6 +77,16 @@ async def provision_queues(clients: GoogleClients, project: str) -> None:
     for name in (f"{parent}/queues/{queue}" for queue in (QUEUE, SCHEDULES_QUEUE)):
         if name not in known:
             await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": name, "retry_config": RETRIES}})
+
+
+async def provision_bucket(env: Mapping[str, str]) -> None:
+    """Create the bucket of files, unless it is there."""
+    project, headers = env["GOOGLE_CLOUD_PROJECT"], {"Authorization": f"Bearer {read_token(env)}"}
+    async with httpx.AsyncClient(verify=trust_nobody(), trust_env=False, headers=headers) as http:
+        url = f"{env['STORAGE_EMULATOR_HOST']}/storage/v1/b"
+        answer = await http.post(url, params={"project": project}, json={"name": name_bucket(project)})
+    if answer.status_code != httpx.codes.CONFLICT:  # it is there
+        answer.raise_for_status()
 
 
 async def start_sweep(clients: GoogleClients, project: str, urls: Mapping[str, str]) -> None:

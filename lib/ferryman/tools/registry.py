@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -32,15 +32,18 @@ class Handler(Protocol):
 class ToolRegistry:
     """The tools of one process by name, registered at its start (S0-100), each with its definition (S0-101 … S0-105)."""
 
-    def __init__(self, handler: Handler, kinds: Mapping[str, Handler] | None = None) -> None:
-        """Register the built-in tools, each with the handler of its kind in `kinds`, or with `handler`.
+    def __init__(
+        self, handler: Handler, kinds: Mapping[str, Handler] | None = None, *, offered: Iterable[Tool] | None = None
+    ) -> None:
+        """Register the built-in tools, or those of them that are `offered`, each with the handler of its kind in `kinds`, or
+        with `handler`.
 
         `handler` executes the calls of declared tools, too.
         """
         self._handler = handler
         self._handlers: dict[str, Handler] = {}
         self._tools: dict[str, Tool] = {}
-        for tool in TOOLS.values():
+        for tool in TOOLS.values() if offered is None else offered:
             routed = refuse_unrouted if tool.name in ROUTES else handler
             self.register(tool, (kinds or {}).get(tool.kind, routed))
 
@@ -62,6 +65,10 @@ class ToolRegistry:
             if tool.name in enabled and (tool.requires is None or tool.requires in services)
         ]
 
+    def has_tool(self, name: str) -> bool:
+        """Tell whether a built-in tool is registered."""
+        return name in self._tools
+
     def find_tool(self, name: str, policy: ExecutionPolicy) -> Tool:
         """Return the tool of this name.
 
@@ -69,7 +76,7 @@ class ToolRegistry:
         (S0-3), or agent, workspace or plan do not allow it (S4-95).
         """
         tool = self._tools.get(name)
-        if name in policy.enabled:
+        if name in policy.enabled and (tool is not None or name not in TOOLS):
             return tool or find_tool(name)  # a declared tool: the function that executes it knows it
         if tool is None and is_listed(name):
             raise CallRefusedError(refusal.refuse_unimplemented_tool(name))

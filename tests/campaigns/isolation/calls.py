@@ -59,6 +59,18 @@ def _list_named() -> Iterator[Attempt]:
         yield _call("a text that another's scanner would redact", "web_fetch", {"url": f"https://api.github.com/{text}"})
         arguments = {"kind": "taste", "preference": text}
         yield _call("a text that another's scanner would redact", "save_preference", arguments)
+    for key in (
+        f"⟦{WORD}⟧.md",
+        f"../⟦workspace⟧/⟦{WORD}⟧.md",
+        f"workspaces/⟦workspace⟧/⟦{WORD}⟧.md",
+        f"..\\⟦workspace⟧\\⟦{WORD}⟧.md",
+    ):
+        yield _call("a file", "file_read", {"key": key})
+        yield _call("a file", "file_edit", {"key": key, "old_text": f"⟦{WORD}⟧", "new_text": "x"})
+    for text in (f"⟦{WORD}⟧", f"../⟦workspace⟧/⟦{WORD}⟧", "⟦workspace⟧"):
+        yield _call("a search of files", "file_list", {"prefix": text})
+        yield _call("a search of files", "glob_search", {"pattern": f"**{text}**"})
+        yield _call("a search of files", "content_search", {"query": text})
     for query in ("⟦tool⟧", "⟦cluster⟧", f"⟦{WORD}⟧", f"⟦{WORD}⟧ look", f"{{⟦{WORD}⟧}}", "user look github"):
         yield _call("a search for tools", "find_tools", {"query": query})
     for name in ("⟦tool⟧", f"⟦{WORD}⟧op", f"⟦cluster⟧_⟦{WORD}⟧op", f"custom_⟦{WORD}⟧op"):

@@ -83,6 +83,7 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
             ("web_search_tool", {"query": f"ferry {theirs.word}"}),
             ("web_fetch", {"url": f"https://{theirs.word}.test/"}),
         ]
+        calls += [("file_write", {"key": f"{theirs.word}.md", "content": f"a file of {theirs.word}"})]
         twin_calls = [(call.path, call.body) for call in list_twin_calls()]
         for task, turn in (("task", calls), (TWIN, twin_calls)):
             execution = await start(deployment, theirs, task)

@@ -71,6 +71,7 @@ _FAULTS = (
 )
 _TOOL_FAULTS = (
     ("the statement is of all workspaces", f"{API}.account:get_ledger", "if caller.sees(entry)", "if True", WORKSPACE, "a list, a counter or a limit, after the other has used tools and credits"),
+    ("files are those of all workspaces", f"{DOMAIN}.files.keys:build_prefix", "return f\"workspaces/{workspace}/\"", "return \"workspaces/all/\"", OWNER, "a file"),
     ("declared tools are those of all tasks", f"{MEMORY}.clusters:MemoryClusters.tools", "self._memory.clusters.get(task, {})", "{name: one for many in self._memory.clusters.values() for name, one in many.items()}", OWNER, "a search for tools"),
     ("a scanner is anybody's", "ferryman.egress.scanner_cache:ScannerCache.find", "self._entries.pop(task, None)\n    if entry is None or not entry.is_for(values)", "next(iter(self._entries.values()), None)\n    if entry is None", OWNER, "a text that another's scanner would redact"),
     ("conversations are of no agent", f"{DOMAIN}.credits.conversation:name_conversation_balance", "{execution.agent}.{execution.conversation}", "{execution.conversation}", OWNER, "a conversation of the same id"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
-from ferryman.catalog.tools import FINDING, find_tool
+from ferryman.catalog.tools import FILES, FINDING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -27,6 +27,7 @@ from ferryman.egress.scanner_cache import ScannerCache
 from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.loop.dependencies import LoopDependencies
@@ -50,6 +51,7 @@ from tests.campaigns.crash.scenarios import Scenario
 from tests.campaigns.crash.simulated import KeptTally, memory_ports
 from tests.campaigns.isolation.deployment import Caller, Deployment
 from tests.serving.conftest import PRIVATE
+from tests.tools.files.path import FilePath
 
 DELIVERIES_MAX = 20
 THINKS_S = 25
@@ -213,7 +215,9 @@ class Functions:
             clusters=clusters,
             executions=self.ports.executions,
         )
+        files = FilePath(self.ports.tickets, MemoryFileQuotas(stage.memory), stage.objects, self, stage.clock)
         kinds = {**dict.fromkeys(("concierge", "local_function", "search", "web"), local.execute), FINDING: searches.execute}
+        kinds[FILES] = files.calls.execute
         return replace(
             deps,
             clusters=clusters,

@@ -235,6 +235,11 @@ def report_unchecked_answer(status: int, limit: str) -> Refusal:
     return Refusal(reason="over_budget", message=message, blocked=False)
 
 
+def refuse_file(why: str, *, full: bool) -> Refusal:
+    """Refuse to write a file; `why` is our own text. `full` tells that the workspace has no room for it."""
+    return Refusal(reason="files_full" if full else "rate_limited", message=f"Error: {why}")
+
+
 MISSING_CREDENTIAL = Refusal(reason="missing_credential", message="Error: 'credential' field required for api_call")
 WRONG_SCHEME = Refusal(reason="url_blocked", message="Error: URL blocked -- only https:// URLs are allowed")
 WEBHOOK_NOT_ENABLED = Refusal(reason="webhook_not_enabled", message="Error: webhook integration not enabled for this task")

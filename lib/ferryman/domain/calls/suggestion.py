@@ -53,6 +53,7 @@ SUGGESTIONS: Mapping[str, str] = {
     "repeated_call": "Change the arguments, or go on with the results of the same calls before.",
     "credits_exhausted": "Finish with what is known: no call that costs credits is possible any more.",
     "over_budget": "Make the call smaller, or ask for a smaller answer.",
+    "files_full": "Write less, or say that the owner has to delete files.",
     "timed_out": _LATER,
     "request_failed": _LATER,
     NOT_CONFIGURED: "Go on without this tool, and say that the operator of this system has to set it up.",

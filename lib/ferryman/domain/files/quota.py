@@ -45,11 +45,13 @@ class TooManyWritesError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReservation:
-    """Bytes reserved for one write, and since when. One that is settled has none, and only tells that it was."""
+    """Bytes reserved for one write of the file `key`, and since when. One that is settled has none, and only tells that it
+    was."""
 
     size_bytes: int
     reserved_at: datetime
     is_settled: bool = False
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,9 @@ class FileQuota:
         return sum(reservation.size_bytes for reservation in self.reservations.values())
 
 
-def reserve_bytes(quota: FileQuota, write: str, *, size_bytes: int, limit_bytes: int, now: datetime) -> FileQuota:
+def reserve_bytes(
+    quota: FileQuota, write: str, *, size_bytes: int, limit_bytes: int, now: datetime, key: str = ""
+) -> FileQuota:
     """Return the quota with `size_bytes` reserved for `write`, or unchanged where it has a reservation.
 
     A write that adds nothing, such as a deletion, reserves 0 bytes, also beyond the limit. Raise `QuotaExceededError`,
@@ -81,25 +85,46 @@ def reserve_bytes(quota: FileQuota, write: str, *, size_bytes: int, limit_bytes:
         raise TooManyWritesError(f"{RESERVATIONS_MAX:,} writes of this workspace are under way")
     if size_bytes and quota.used_bytes + quota.reserved_bytes + size_bytes > limit_bytes:
         raise QuotaExceededError(quota, size_bytes, limit_bytes)
-    reservation = FileReservation(size_bytes=size_bytes, reserved_at=now)
+    reservation = FileReservation(size_bytes=size_bytes, reserved_at=now, key=key)
     return replace(quota, reservations={**quota.reservations, write: reservation})
+
+
+def list_abandoned(quota: FileQuota, now: datetime) -> tuple[tuple[str, FileReservation], ...]:
+    """Return the writes that nobody delivers any longer and nobody has settled, by name, the oldest first.
+
+    Their executions were ended while the outcome was unknown: whether they have stored anything is in the bucket alone.
+    """
+    before = now - SETTLED_LIFETIME
+    abandoned = [pair for pair in quota.reservations.items() if not pair[1].is_settled and pair[1].reserved_at < before]
+    return tuple(sorted(abandoned, key=lambda pair: pair[1].reserved_at))
+
+
+def close_write(quota: FileQuota, write: str, writes: Sequence[StoredWrite]) -> FileQuota:
+    """Return the quota after the last delivery of a write: settled where it stored anything (`writes`), and released.
+
+    It is the same where that has happened before: a write that is not reserved is closed.
+    """
+    if write not in quota.reservations:
+        return quota
+    return release_bytes(settle_writes(quota, writes) if writes else quota, write)
 
 
 def settle_writes(quota: FileQuota, writes: Sequence[StoredWrite]) -> FileQuota:
     """Return the quota after a write, the first of `writes`, and those before it under the same key, from the latest on.
 
     Each is settled once, also one before it that its writer did not live to settle; what is not reserved is settled already.
-    Raise ValueError where the first is not reserved, and for one that grew beyond what it had reserved.
+    Raise ValueError where the first is not reserved, or grew beyond what it had reserved; one before it that did is left as it
+    is.
     """
     if not writes or writes[0].name not in quota.reservations:
         raise ValueError("a write is reserved before it is settled")
+    if not _may_settle(writes[0], quota.reservations[writes[0].name]):
+        raise ValueError("a write keeps no more bytes than it reserved")
     reservations, used_bytes = dict(quota.reservations), quota.used_bytes
     for write in reversed(writes):
         reservation = reservations.get(write.name)
-        if reservation is None or reservation.is_settled:
+        if reservation is None or reservation.is_settled or not _may_settle(write, reservation):
             continue
-        if not _is_within(write, reservation):
-            raise ValueError("a write keeps no more bytes than it reserved")
         # never below nothing: a file may have been there before anybody counted
         used_bytes = max(0, used_bytes + write.new_bytes - write.old_bytes)
         reservations[write.name] = replace(reservation, size_bytes=0, is_settled=True)
@@ -108,7 +133,9 @@ def settle_writes(quota: FileQuota, writes: Sequence[StoredWrite]) -> FileQuota:
     return replace(quota, used_bytes=used_bytes, reservations=reservations)
 
 
-def _is_within(write: StoredWrite, reservation: FileReservation) -> bool:
+def _may_settle(write: StoredWrite, reservation: FileReservation) -> bool:
+    if reservation.is_settled:
+        return True
     return min(write.old_bytes, write.new_bytes) >= 0 and write.new_bytes - write.old_bytes <= reservation.size_bytes
 
 

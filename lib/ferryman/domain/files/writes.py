@@ -60,7 +60,15 @@ class FileWrite:
     @property
     def is_new(self) -> bool:
         """Whether there was no such file, or an empty one."""
-        return self.writes[0].old_bytes == 0
+        return not self.writes or self.writes[0].old_bytes == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedWrite:
+    """A write whose outcome is known: `writes` as in `FileWrite`, empty where it stored nothing."""
+
+    name: str
+    writes: tuple[StoredWrite, ...] = ()
 
 
 def check_write(name: str) -> None:

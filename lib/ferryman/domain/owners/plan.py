@@ -10,6 +10,9 @@ from ferryman.domain.stored import LEFT_OUT
 
 KIBIBYTE = 1024
 
+FILE_BYTES = 1024 * KIBIBYTE * KIBIBYTE
+"""Of a workspace's files, where a plan says nothing else."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -18,7 +21,7 @@ class Plan:
     Of an owner, over all instances: `executions_running` hold a lease at once (the queue delivers 100 at once: ten owners
     fill it, not one), `executions_queued` wait for their first one (one more is refused), `streams` of events are open at once
     (an instance of the API takes 80 requests). `tools` are the names of the tools that it allows, with or without their prefix;
-    an empty list allows every tool.
+    an empty list allows every tool. `file_bytes` are those of the files that one workspace keeps.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Plan:
     executions_queued: int
     streams: int
     tools: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    file_bytes: int = field(default=FILE_BYTES, metadata=LEFT_OUT)
 
 
 GURU = Plan(
@@ -61,6 +65,7 @@ PRO = Plan(
     executions_running=10,
     executions_queued=200,
     streams=20,
+    file_bytes=5 * 1024 * KIBIBYTE * KIBIBYTE,
 )
 
 PLANS: Mapping[str, Plan] = {plan.name: plan for plan in (GURU, PRO)}

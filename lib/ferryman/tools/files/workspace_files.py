@@ -120,7 +120,7 @@ class WorkspaceFiles:
         """Store what `make` makes of a file, once for each name of a `write`.
 
         One that is `is_bound` to a version looks once more, and no longer: another version is no longer what was expected. One
-        that `is_done`, as its quota's reservation tells, stores nothing: where its object is gone, its sizes are not known.
+        that `is_done`, as its quota's reservation tells, stores nothing: where its object is gone, no `writes` are known.
         Raise what `make` raises, and `UnavailableError` where others write the file all the time.
         """
         check_write(write)
@@ -132,7 +132,7 @@ class WorkspaceFiles:
             if done is not None:
                 return done
             if is_done:
-                return FileWrite(key=key, version="", writes=(StoredWrite(name=write, old_bytes=0, new_bytes=0),))
+                return FileWrite(key=key, version="", writes=())
             try:
                 new = await make(None if is_deleted(stored) else stored)
                 check_content(new)
@@ -142,6 +142,10 @@ class WorkspaceFiles:
                 if is_bound and find_write(await self._objects.head(object_key), key, write) is None:
                     raise
         raise UnavailableError("others write the file all the time")
+
+    async def find(self, workspace: str, key: str, *, write: str) -> FileWrite | None:
+        key = clean_key(key)
+        return find_write(await self._objects.head(build_prefix(workspace) + key), key, write)
 
     async def delete(self, workspace: str, key: str, *, write: str, version: str | None = None) -> FileWrite | None:
         check_write(write)

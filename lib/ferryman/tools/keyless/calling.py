@@ -25,10 +25,11 @@ from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.owners.user_changes import UserChanges, UserChangesError
 from ferryman.domain.tools.settings import TIMEOUT_LIMIT_S
-from ferryman.domain.tools.tool import ToolPolicy
+from ferryman.domain.tools.tool import Repeatable, ToolPolicy
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.keyless import AskFunction
@@ -44,6 +45,15 @@ SCANNED_CHARACTERS_MAX = 4 * RESULT_CHARACTERS_MAX
 
 CONFLICTS_MAX = 3
 """How often a tool is run where what it read of the user's documents was changed before its result was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeylessOutcome:
+    """What came of a call, and what is stored in the same commit as its result."""
+
+    result: ToolCallResult
+    changes: UserChanges = field(default_factory=UserChanges)
+    write: ClosedWrite | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,38 +82,41 @@ class KeylessCalls:
             return claimed.ticket
         for _ in range(CONFLICTS_MAX):
             try:
-                result, changes = await self._run(claimed, execution)
+                outcome = await self._run(claimed, execution)
             except UnavailableError:
                 if not claimed.again:
                     await self.tickets.release(claimed)
                 raise
-            result = label_result(result, tool.policy, seq=ticket.seq, arguments=ticket.label)
+            result = label_result(outcome.result, tool.policy, seq=ticket.seq, arguments=ticket.label)
             now = self.clock.now()
-            if await self._settle(claimed, execution, result, changes, now):
+            if await self._settle(claimed, execution, replace(outcome, result=result), now):
                 return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
         # nothing was stored: the call may be made again
         await self.tickets.release(claimed)
         raise UnavailableError("the user's documents are being changed by others")
 
-    async def _settle(
-        self, claimed: ClaimedCall, execution: Execution, result: ToolCallResult, changes: UserChanges, now: datetime
-    ) -> bool:
+    async def _settle(self, claimed: ClaimedCall, execution: Execution, outcome: KeylessOutcome, now: datetime) -> bool:
         """Store the result, with what the tool has changed; return False where that rests on what is no longer so."""
+        result, changes, context = outcome.result, outcome.changes, execution.context
         if changes.writes:
-            return await self.tickets.settle_changes(claimed, result, changes, context=execution.context, now=now)
-        await self.tickets.settle(claimed, result, now=now)
+            return await self.tickets.settle_changes(claimed, result, changes, context=context, now=now)
+        if outcome.write is not None:
+            await self.tickets.settle_write(claimed, result, outcome.write, workspace=context.workspace, now=now)
+        else:
+            await self.tickets.settle(claimed, result, now=now)
         return True
 
-    async def _run(self, claimed: ClaimedCall, execution: Execution) -> tuple[ToolCallResult, UserChanges]:
-        ticket, hook = claimed.ticket, self.hooks.get(find_tool(claimed.ticket.tool).kind)
+    async def _run(self, claimed: ClaimedCall, execution: Execution) -> KeylessOutcome:
+        ticket, policy = claimed.ticket, find_tool(claimed.ticket.tool).policy
+        hook = self.hooks.get(find_tool(ticket.tool).kind)
+        # of one that the function makes once by its name, it is not known whether it was made
+        fault = build_refusal(ticket, refusal.IN_DOUBT if policy.repeatable is Repeatable.KEYED else refusal.INTERNAL_ERROR)
         if ticket.attempt > CALL_ATTEMPTS_MAX:
-            if hook is not None:
-                await hook.conclude(claimed, execution, None)
-            return build_refusal(ticket, refusal.INTERNAL_ERROR), UserChanges()
+            return KeylessOutcome(fault, write=None if hook is None else await hook.conclude(claimed, execution, None))
         try:
             added = {} if hook is None else await hook.prepare(claimed, execution)
         except CallRefusedError as refused:
-            return build_refusal(ticket, refused.refusal), UserChanges()
+            return KeylessOutcome(build_refusal(ticket, refused.refusal))
         body = {
             **added,
             "call": ticket.call,
@@ -112,22 +125,22 @@ class KeylessCalls:
             "user": build_user_id(execution.context),
             "within_s": limit_time(ticket, claimed.policy),
         }
-        policy, asked_at = find_tool(ticket.tool).policy, self.clock.now()
-        answer = None
+        asked_at, answer, write = self.clock.now(), None, None
         try:
             answer = await self.ask(find_tool(ticket.tool).function, body)
             latency_ms = (self.clock.now() - asked_at).total_seconds() * 1_000
             check_collections(policy, answer.changes)
             if hook is not None:
-                await hook.conclude(claimed, execution, answer)
+                write = await hook.conclude(claimed, execution, answer)
             readable = replace(answer, content=strip_content(answer.content)) if policy.wrapped else answer
             scanned, changes = await self._scan(execution, readable)
             result = await build_result(ticket, execution.owner, answer, scanned)
         except RejectedError:  # no answer, or a credential of the task does not open: nobody can say what the text holds
             if hook is not None and answer is None:
-                await hook.conclude(claimed, execution, None)
-            return build_refusal(ticket, refusal.INTERNAL_ERROR), UserChanges()
-        return replace(result, latency_ms=latency_ms), changes if result.code is None else UserChanges()
+                write = await hook.conclude(claimed, execution, None)
+            return KeylessOutcome(fault, write=write)
+        changed = changes if result.code is None else UserChanges()
+        return KeylessOutcome(replace(result, latency_ms=latency_ms), changed, write)
 
     async def _scan(self, execution: Execution, answer: KeylessAnswer) -> tuple[KeylessAnswer, UserChanges]:
         """Return the answer and its changes as they may be stored: with every credential of the task redacted.

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.writes import ClosedWrite
 from ferryman.ports.tickets import ClaimedCall
 
 
@@ -31,8 +32,10 @@ class CallHook(Protocol):
         concluded), `UnavailableError` to have it made later.
         """
 
-    async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> None:
+    async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> ClosedWrite | None:
         """Take note of what the function said, before the result is stored; None where it will say nothing any more.
+
+        Return the write of files that is closed in the same commit as the result, None where there is none.
 
         `answer.about` is a stranger's word, and so is everything else of it. Raise `UnavailableError` to have the call made
         again, `RejectedError` where the answer cannot be: the call has failed then.

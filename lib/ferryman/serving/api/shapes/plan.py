@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from ferryman.domain.owners.plan import FILE_BYTES
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
 
@@ -22,3 +23,4 @@ class PlanResponse(ResponseShape):
     executions_queued: int = Field(description="Executions of an owner that wait for their first turn; one more is refused")
     streams: int = Field(description="Streams of events that an owner has open at once; one more is refused")
     tools: tuple[str, ...] = Field(default=(), description="The tools that it allows; an empty list allows every tool")
+    file_bytes: int = Field(default=FILE_BYTES, description="What the files of one workspace may have together")

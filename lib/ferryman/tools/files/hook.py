@@ -1,0 +1,124 @@
+"""What calls of files need besides: the execution's workspace, and bytes of its quota, reserved before and closed after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ferryman.catalog.tools import find_tool
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.growth import measure_growth
+from ferryman.domain.files.keys import clean_key
+from ferryman.domain.files.quota import FileQuota, QuotaExceededError, TooManyWritesError, list_abandoned
+from ferryman.domain.files.writes import ClosedWrite, FileWrite, StoredWrite, name_call, read_rows
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.workspaces.workspace import WorkspaceGoneError
+from ferryman.ports.clock import Clock
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.file_quotas import FileQuotas
+from ferryman.ports.files import Files
+from ferryman.ports.tickets import ClaimedCall
+
+ABANDONED_AT_ONCE = 3
+"""How many writes of ended executions one call looks after."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileHook:
+    """`CallHook` of the tools of files. A call that writes is one write, named by its execution and its number."""
+
+    files: Files
+    quotas: FileQuotas
+    clock: Clock
+
+    async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:
+        ticket, workspace = claimed.ticket, execution.context.workspace
+        write = name_call(execution.id, ticket.seq)
+        addition = {"workspace": workspace, "write": write, "is_done": False}
+        growth = measure_growth(bool(find_tool(ticket.tool).policy.changes), ticket.display_arguments)
+        if growth is None:
+            return addition
+        if ticket.redacted:  # a file with a gap in it is not what was to be written
+            raise CallRefusedError(refusal.LEAK_IN_ARGUMENTS)
+        key = _read_key(ticket.display_arguments)
+        try:
+            quota = await self._reserve(claimed, execution, write, growth, key)
+        except QuotaExceededError as error:
+            raise CallRefusedError(refusal.refuse_file(str(error), full=True)) from None
+        except TooManyWritesError as error:
+            raise CallRefusedError(refusal.refuse_file(str(error), full=False)) from None
+        except WorkspaceGoneError:
+            raise CallRefusedError(refusal.refuse_file("the workspace is being deleted", full=True)) from None
+        return {**addition, "is_done": quota.reservations[write].is_settled}
+
+    async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> ClosedWrite | None:
+        ticket, workspace = claimed.ticket, execution.context.workspace
+        if not find_tool(ticket.tool).policy.changes:
+            return None
+        write = name_call(execution.id, ticket.seq)
+        if answer is not None:
+            growth = measure_growth(True, ticket.display_arguments) or 0
+            return ClosedWrite(name=write, writes=_read_writes(answer, write, growth))
+        try:
+            done = await self.files.find(workspace, _read_key(ticket.display_arguments), write=write)
+        except (UnavailableError, InvalidInputError):
+            return None  # its bytes stay reserved until somebody knows
+        return ClosedWrite(name=write, writes=() if done is None else done.writes)
+
+    async def _reserve(self, claimed: ClaimedCall, execution: Execution, write: str, growth: int, key: str) -> FileQuota:
+        context, now = execution.context, self.clock.now()
+
+        async def reserve() -> FileQuota:
+            return await self.quotas.reserve(
+                context.workspace,
+                write,
+                owner=context.owner,
+                size_bytes=growth,
+                limit_bytes=claimed.policy.plan.file_bytes,
+                now=now,
+                key=key,
+            )
+
+        try:
+            quota = await reserve()
+        except (QuotaExceededError, TooManyWritesError):
+            if not await self._close_abandoned(context.workspace, await self.quotas.get(context.workspace)):
+                raise
+            return await reserve()
+        if list_abandoned(quota, now):
+            await self._close_abandoned(context.workspace, quota)
+        return quota
+
+    async def _close_abandoned(self, workspace: str, quota: FileQuota) -> int:
+        """Close some writes of executions that were ended while the outcome was unknown; return how many."""
+        abandoned = list_abandoned(quota, self.clock.now())[:ABANDONED_AT_ONCE]
+        for write, reservation in abandoned:
+            done: FileWrite | None = None
+            if reservation.key:
+                done = await self.files.find(workspace, reservation.key, write=write)
+            await self.quotas.close(workspace, write, () if done is None else done.writes)
+        return len(abandoned)
+
+
+def _read_key(arguments: Mapping[str, Any]) -> str:
+    """Return the cleaned key of a call, empty where the tool will refuse it."""
+    key = arguments.get("key")
+    try:
+        return clean_key(key) if isinstance(key, str) else ""
+    except InvalidInputError:
+        return ""
+
+
+def _read_writes(answer: KeylessAnswer, write: str, growth: int) -> tuple[StoredWrite, ...]:
+    """Return the writes that the function tells of; raise `RejectedError` for what cannot be."""
+    try:
+        writes = read_rows(answer.about.get("writes", []))
+    except ValueError as error:
+        raise RejectedError(str(error)) from None
+    if writes and (writes[0].name != write or writes[0].new_bytes - writes[0].old_bytes > growth):
+        raise RejectedError("the function tells of another write than was reserved")
+    return writes
