@@ -22,6 +22,7 @@ ARGUMENTS: dict[str, Any] = {
     "name": "{name}",
     "cluster": "{name}",
     "content": b"",
+    "file": "{key}",
     **{thing: f"{{{thing}_id}}" for thing in THINGS},
 }
 UNREACHED = {
@@ -87,6 +88,7 @@ def test_every_route_of_the_api_has_a_method() -> None:
     assert served - reached - UNREACHED == {
         ("GET", "/v1/executions/{execution_id}/events"),
         ("GET", "/v1/workspaces/{workspace_id}/export"),
+        ("GET", "/v1/files/{key}"),
     }
     assert reached <= served
 

@@ -17,6 +17,7 @@ from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import TOOLS
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
+from ferryman.domain.files.object import Object
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
@@ -195,7 +196,21 @@ class Stage:
             self.memory.agents[f"agent_{name}"] = replace(unchanged, id=f"agent_{name}", name="Second")
             self.memory.jobs[f"job_{name}"] = build_job(name)
             self._let_in(name)
+            self._keep_file(place)
         return {"Authorization": f"Bearer {self.keys[name]}"}
+
+    def _keep_file(self, workspace: str) -> None:
+        """Keep a file in the bucket, which was there before anybody counted."""
+        key, content = f"workspaces/{workspace}/notes.md", b"Notes."
+        file = Object(
+            key=key,
+            size_bytes=len(content),
+            version="0",
+            updated_at=START,
+            content_type="application/octet-stream",
+            metadata={},
+        )
+        self.objects._objects[key] = (file, content)
 
     def _let_in(self, owner: str) -> None:
         """Have a member with an API key in the owner's default workspace, and two more who were invited."""

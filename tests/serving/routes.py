@@ -43,7 +43,13 @@ class Ask:
     def url(self, task: str, execution: str) -> str:
         name = "Zen" if "/cluster/" in self.path else "GITHUB_TOKEN"
         names = {"task_id": task, "execution_id": execution, "workspace_id": "ws_ann", "job_id": "job_ann"}
-        names |= {"person_id": "person_ann", "invitation_id": "inv_ann", "key_id": "key_ann", "agent_id": "agent_ann"}
+        names |= {
+            "key": "notes.md",
+            "person_id": "person_ann",
+            "invitation_id": "inv_ann",
+            "key_id": "key_ann",
+            "agent_id": "agent_ann",
+        }
         return self.path.format(**names, name=name, integration_id="github") + self.query
 
     @property
@@ -104,6 +110,11 @@ ROUTES = (
     Ask("GET", "/v1/jobs/{job_id}", 200),
     Ask("GET", "/v1/jobs/{job_id}/receipt", 200),
     Ask("GET", "/v1/workspaces/{workspace_id}/export", 200),
+    Ask("GET", "/v1/files", 200),
+    Ask("GET", "/v1/file-links", 200, query="?key=notes.md"),
+    Ask("GET", "/v1/files/{key}", 200),
+    Ask("PUT", "/v1/files/{key}", 200, {"any": "content"}),
+    Ask("DELETE", "/v1/files/{key}", 204),
     Ask("POST", "/v1/imports", 201, IMPORT),
     Ask("GET", "/v1/imports/{workspace_id}", 200),
     Ask("PUT", "/v1/imports/{workspace_id}/files", 200, IMPORT_FILE, query="?number=1"),

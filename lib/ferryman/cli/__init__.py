@@ -22,6 +22,7 @@ COMMANDS = {
     "member": ("members", "Invite people into a workspace, join one, list, update and remove members."),
     "key": ("api_keys", "Create, list and revoke API keys."),
     "history": ("members", "Show who changed what in a workspace."),
+    "files": ("workspace_files", "List, download, store and delete the files of a workspace."),
     "job": ("jobs", "List deletions and other long work, and watch how far one is."),
     "run": ("executions", "Run a task and watch it."),
     "watch": ("executions", "Watch an execution that was started already."),

@@ -250,6 +250,23 @@ class ExecutionJson(TypedDict):
     taken_over_by: str | None
 
 
+class FileLinkJson(TypedDict):
+    """A link to one version of a file, good with the API key that asked for it, until a moment."""
+
+    path: str
+    etag: str
+    expires_at: str
+
+
+class FileJson(TypedDict):
+    """A file of the workspace."""
+
+    key: str
+    size_bytes: int
+    etag: str
+    updated_at: str
+
+
 class FlowLabelJson(TypedDict):
     """How far a value may be trusted, who may read it, and from where it was read; `more` tells that there is more."""
 
@@ -578,6 +595,15 @@ class StatementLineJson(TypedDict):
     embedding: str
     storage_bytes: int
     credits: str
+
+
+class StoredFileJson(TypedDict):
+    """A file that was stored."""
+
+    key: str
+    size_bytes: int
+    etag: str
+    created: bool
 
 
 class TaskJson(TypedDict):

@@ -12,6 +12,7 @@ import httpx
 from ferryman.client import answers
 from ferryman.client.asynchronous_methods import AsyncMethods
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts, describe_loss
+from ferryman.client.downloads import build_download_headers, check_download
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.request import LIMITS, NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
@@ -79,6 +80,20 @@ class AsyncClient(AsyncMethods):
         except httpx.RequestError as error:
             raise ApiUnreachableError(f"the export from {self.url} broke off ({type(error).__name__})") from error
 
+    async def download_file(self, file: str, *, start: int = 0, etag: str | None = None) -> AsyncIterator[bytes]:
+        """Yield the bytes of a file as they come, from byte `start` on; `etag` names the version that goes on."""
+        path, timeout = build_path("files", file), httpx.Timeout(TIMEOUT_S, read=SILENCE_S)
+        headers = build_download_headers(start, etag)
+        try:
+            async with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
+                if response.is_error:
+                    raise parse_problem(response.status_code, response.headers, await response.aread())
+                check_download(response.status_code, start)
+                async for part in response.aiter_raw():
+                    yield part
+        except httpx.RequestError as error:
+            raise ApiUnreachableError(f"the download from {self.url} broke off ({type(error).__name__})") from error
+
     async def stream_events(self, execution: str, *, after: int = 0, progress: bool = False) -> AsyncIterator[StreamedEvent]:
         """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped.
 
@@ -120,6 +135,7 @@ class AsyncClient(AsyncMethods):
             request.path,
             params=request.query or None,
             json=None if request.body is None else dict(request.body),
+            content=request.content,
             headers=request.headers,
             timeout=request.within_s,
         )

@@ -9,6 +9,7 @@ from ferryman.client.routes import (
     catalog,
     credentials,
     executions,
+    files,
     imports,
     jobs,
     people,
@@ -87,6 +88,12 @@ class AsyncMethods:
     begin_import = async_method(imports.begin_import)
     get_import = async_method(imports.get_import)
     put_import_file = async_method(imports.put_import_file)
+    list_files = async_method(files.list_files)
+    iterate_files = async_pager(files.list_files)
+    put_file = async_method(files.put_file)
+    delete_file = async_method(files.delete_file)
+    get_file_link = async_method(files.get_file_link)
+
     list_jobs = async_method(jobs.list_jobs)
     iterate_jobs = async_pager(jobs.list_jobs)
     get_job = async_method(jobs.get_job)

@@ -68,6 +68,8 @@ class ApiRequest(Generic[Answer]):
     read: Callable[[Any], Answer]
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: Mapping[str, Any] | None = field(default=None, repr=False)
+    content: bytes | None = field(default=None, repr=False)
+    """In the place of a body of JSON."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     within_s: float = TIMEOUT_S
     repeatable: bool = False

@@ -9,6 +9,7 @@ from ferryman.client.routes import (
     catalog,
     credentials,
     executions,
+    files,
     imports,
     jobs,
     people,
@@ -87,6 +88,12 @@ class Methods:
     begin_import = method(imports.begin_import)
     get_import = method(imports.get_import)
     put_import_file = method(imports.put_import_file)
+    list_files = method(files.list_files)
+    iterate_files = pager(files.list_files)
+    put_file = method(files.put_file)
+    delete_file = method(files.delete_file)
+    get_file_link = method(files.get_file_link)
+
     list_jobs = method(jobs.list_jobs)
     iterate_jobs = pager(jobs.list_jobs)
     get_job = method(jobs.get_job)

@@ -121,6 +121,7 @@ class OrchestratorFunction:
         self.jobs = JobDependencies(
             jobs=self.loop.jobs,
             work=FirestoreJobWork(clients),
+            files=RemoteFiles(functions) if settings.has_files else None,
             executions=executions,
             queue=self.loop.queue,
             job_queue=CloudTasksJobs(clients, settings, tracer.traceparent),

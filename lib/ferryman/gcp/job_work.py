@@ -140,6 +140,14 @@ class FirestoreJobWork(FirestoreStore):
         return after
 
     @in_transaction
+    async def note_files(
+        self, transaction: Transaction, job: Job, files: Sequence[str], *, now: datetime, lease: timedelta
+    ) -> Job:
+        after = rules.note_files(await self._check(transaction, job, now, lease), tuple(files))
+        transaction.update(self._places.locate_job(job.id), documents.write_fields(after, *PROGRESS, "files"))
+        return after
+
+    @in_transaction
     async def take_over(self, transaction: Transaction, job: Job, execution: str, *, now: datetime) -> None:
         reference, job_at = self._places.locate_execution(execution), self._places.locate_job(job.id)
         snapshots = await read_together(self._client, [reference, job_at], transaction)
@@ -157,6 +165,7 @@ class FirestoreJobWork(FirestoreStore):
         if job.kind is JobKind.DELETE_WORKSPACE:
             transaction.delete(self._places.locate_workspace(job.subject))
             transaction.delete(self._places.locate_credential(job.subject, SECRET_NAME))
+            transaction.delete(self._places.locate_file_quota(job.subject))
         transaction.set(job_at, documents.write(after))
 
     async def _check(self, transaction: Transaction, job: Job, now: datetime, lease: timedelta) -> Job:

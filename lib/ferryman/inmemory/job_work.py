@@ -54,6 +54,9 @@ class MemoryJobWork(MemoryStore):
         counted = current.add_counts(job.kind.value, {"executions": len(known) - len(current.executions)})
         return self._put(rules.note_executions(counted, known))
 
+    async def note_files(self, job: Job, files: Sequence[str], *, now: datetime, lease: timedelta) -> Job:
+        return self._put(rules.note_files(self._renew(job, now, lease), tuple(files)))
+
     async def take_over(self, job: Job, execution: str, *, now: datetime) -> None:
         check(self._memory, job, now)
         stored = self._memory.executions.get(execution)
@@ -66,6 +69,7 @@ class MemoryJobWork(MemoryStore):
         if job.kind is JobKind.DELETE_WORKSPACE:
             self._memory.workspaces.pop(job.subject, None)
             self._memory.credentials.pop(job.subject, None)
+            self._memory.file_quotas.pop(job.subject, None)
         self._put(after)
 
     def _list_balance_parts(self, job: Job, part: WorkspacePart) -> set[str]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
-from ferryman.domain.jobs.job import Job
+from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.jobs.parts import SUBJECTS, list_parts
 from ferryman.domain.receipts.receipt import format_moment
 from ferryman.jobs.dependencies import JobDependencies
+from ferryman.jobs.files import delete_files
 from ferryman.jobs.pause import WAIT, Pause, cancel_all
 
 
@@ -32,6 +33,12 @@ async def work(deps: JobDependencies, job: Job, *, until: datetime) -> Pause | N
                     return Pause(job=worked.job, reason="the slice is over")
                 deleted = await deps.work.delete(worked.job, part, most=deps.per_commit, now=deps.clock.now(), lease=deps.lease)
                 worked.job, is_more = deleted.job, deleted.more
+        while job.kind is JobKind.DELETE_WORKSPACE and deps.files is not None:
+            if worked.is_over:
+                return Pause(job=worked.job, reason="the slice is over")
+            worked.job, is_more = await delete_files(deps, deps.files, worked.job)
+            if not is_more:
+                break
         if worked.job.counts == before:
             await finish(deps, worked.job)
             return None

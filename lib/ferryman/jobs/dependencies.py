@@ -8,6 +8,7 @@ from typing import Any
 
 from ferryman.ports.clock import Clock
 from ferryman.ports.executions import Executions
+from ferryman.ports.files import Files
 from ferryman.ports.jobs import JobQueue, Jobs, JobWork
 from ferryman.ports.keys import SigningKeys
 from ferryman.ports.log import Tracer
@@ -21,7 +22,7 @@ DOCUMENTS_PER_COMMIT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDependencies:
-    """Everything that jobs use. `queue` delivers executions, `job_queue` the slices of jobs.
+    """Everything that jobs use. `queue` delivers executions, `job_queue` the slices of jobs; `files` is None without a bucket.
 
     A slice ends after the time of `slice`, or after `documents` documents that it deleted, whichever is first; one commit
     deletes at most `per_commit`.
@@ -29,6 +30,7 @@ class JobDependencies:
 
     jobs: Jobs
     work: JobWork
+    files: Files | None
     executions: Executions
     queue: Queue
     job_queue: JobQueue

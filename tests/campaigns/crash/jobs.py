@@ -133,6 +133,7 @@ class JobRun:
         deps = JobDependencies(
             jobs=self.stores.jobs,
             work=self.stores.job_work,
+            files=None,
             executions=self.stores.executions,
             queue=self.queue,
             job_queue=self.job_queue,

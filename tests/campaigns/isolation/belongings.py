@@ -259,6 +259,13 @@ DELETION_JOBS = {"agent": JobKind.DELETE_AGENT, "person": JobKind.END_EXECUTIONS
 ALONGSIDE = frozenset({"key", "invitation"})
 """Kinds of which one is made with another: with the person."""
 
+
+async def make_file(deployment: Deployment, mine: Belongings) -> str:
+    for name in (f"{mine.word}.md", f"{mine.word}.txt"):
+        await deployment.ask(mine.caller, "PUT", f"/v1/files/{name}", body={"text": mine.word})
+    return f"{mine.word}.md"
+
+
 MAKERS: Mapping[str, Maker] = {
     "workspace": get_workspace,
     "agent": make_agent,
@@ -271,6 +278,7 @@ MAKERS: Mapping[str, Maker] = {
     "conversation": make_conversation,
     "job": make_job,
     "person": make_person,
+    "file": make_file,
 }
 """How a thing of each kind is made, in an order in which each finds what it needs. A kind that is new belongs in here."""
 

@@ -15,10 +15,11 @@ PUBLIC = frozenset({"integration_id", "client_id"})
 NAMED: Mapping[str, str] = {
     **{kind: kind for kind in ("task", "agent", "workspace", "person", "conversation")},
     "id": "tool",
+    "key": "file",
 }
 """Fields and filters that hold an id without saying so, and the kind of what it belongs to."""
 
-NAMES: Mapping[str, str] = {"/credentials/{name}": "credential", "/tools/cluster/{name}": "cluster"}
+NAMES: Mapping[str, str] = {"/credentials/{name}": "credential", "/tools/cluster/{name}": "cluster", "/files/{key}": "file"}
 """Paths that end in a name which its owner chose, and the kind of what has it."""
 
 HEADERS: Mapping[str, str] = {"ferryman-workspace": "workspace"}

@@ -26,6 +26,9 @@ class JobKind(StrEnum):
     """Likewise: they go on, and somebody else answers for them."""
 
 
+FILES = "files"
+"""What the files of a workspace are counted as."""
+
 LEAVING = (JobKind.END_EXECUTIONS, JobKind.TAKE_OVER_EXECUTIONS)
 """What becomes of the executions of a person who leaves."""
 
@@ -44,7 +47,8 @@ class Job:
 
     `subject` is the id of what it is about: a workspace, an agent of `workspace`, or a person who left it. `person` asked for
     it, "" with the owner's own key; `successor` is who takes executions over, and `executions` are those that it ends or hands
-    over. `stage` is what is being deleted, and `counts` how many of each kind were. `slice` is the delivery that may go on.
+    over. `files` are the keys of those that it is deleting, which are counted already. `stage` is what is being deleted, and
+    `counts` how many of each kind were. `slice` is the delivery that may go on.
     """
 
     id: str
@@ -58,6 +62,7 @@ class Job:
     stage: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
     executions: tuple[str, ...] = ()
+    files: tuple[str, ...] = field(default=(), repr=False)
     slice: int = 0
     lease: Lease | None = None
     created_at: datetime
@@ -111,6 +116,12 @@ def note_executions(current: Job, executions: tuple[str, ...]) -> Job:
     return replace(current, executions=executions)
 
 
+def note_files(current: Job, files: tuple[str, ...]) -> Job:
+    """Return `current` with the files that are deleted next: they are counted before, and once, whatever dies in between."""
+    new = set(files) - set(current.files)
+    return replace(current.add_counts(FILES, {FILES: len(new)}), files=files)
+
+
 def finish_job(current: Job, receipt: DeletionReceipt | None, now: datetime) -> Job:
     """Return `current` as it is done `now`, with its receipt."""
-    return replace(current, status=JobStatus.DONE, stage="", lease=None, completed_at=now, receipt=receipt)
+    return replace(current, status=JobStatus.DONE, stage="", files=(), lease=None, completed_at=now, receipt=receipt)

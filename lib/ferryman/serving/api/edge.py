@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferryman import offload
+from ferryman.domain.files.writes import FILE_BYTES_MAX
 from ferryman.ports.log import Tracer
 from ferryman.serving.faults import describe_fault
 from ferryman.serving.problems import create_problem
@@ -26,11 +27,14 @@ IMPORT_PATH = "/tools/import-openapi"
 IMPORT_BYTES_MAX = 24_000_000
 """The limit of the routes that take more, once the owner is known: a document of 16 MiB or a file of an archive, as a text."""
 
+FILES_PATH = "/v1/files/"
+"""Below it a PUT is the content of a file, of any type (`domain.files.writes.FILE_BYTES_MAX`)."""
+
 _ARCHIVE_FILE = re.compile(r"/v1/imports/[^/]+/files")
 
 
 class EdgeMiddleware:
-    """Limits the size of the body while it streams, accepts only JSON, and answers 500 without details."""
+    """Limits the size of the body while it streams, accepts only JSON but for files, and answers 500 without details."""
 
     def __init__(self, app: ASGIApp, *, tracer: Tracer) -> None:
         self._app = app
@@ -52,9 +56,10 @@ class EdgeMiddleware:
                 # the pattern of a route ends with $, which lets a line break follow; no path that is served ends with one
                 raise HTTPException(404)
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
-            most = IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
+            is_file = scope["method"] == "PUT" and scope["path"].startswith(FILES_PATH)
+            most = FILE_BYTES_MAX if is_file else IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
             receiving = _bounded(receive, most)
-            if _has_body(headers, most) and most == BODY_BYTES_MAX:
+            if _has_body(headers, most, is_json=not is_file) and most == BODY_BYTES_MAX:
                 receiving = await _limit_values(receiving, receive, headers.get("authorization", ""))
             await self._app(scope, receiving, sending)
         except HTTPException as error:
@@ -75,13 +80,13 @@ class EdgeMiddleware:
             self._tracer.line("api.crash", severity="ERROR", route=route, **describe_fault(error))
 
 
-def _has_body(headers: Headers, most: int) -> bool:
+def _has_body(headers: Headers, most: int, *, is_json: bool) -> bool:
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and int(length[:20]) > most:
         raise HTTPException(413, f"the body is larger than {most} bytes")
     has_body = length.strip("0") != "" or "transfer-encoding" in headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if has_body and kind != "application/json":
+    if has_body and is_json and kind != "application/json":
         raise HTTPException(415, "the body must be application/json")
     return has_body
 

@@ -115,7 +115,12 @@ def _list_methods(request: Request) -> str:
     """Return the methods of the request's path, over all routes; a route on its own only knows those it serves itself."""
     paths = request.app.openapi()["paths"]
     # the name of a cluster is any text, as its route has it
-    patterns = {path: compile_path(path.replace("/cluster/{name}", "/cluster/{name:text}"))[0] for path in paths}
+    patterns = {
+        path: compile_path(
+            path.replace("/cluster/{name}", "/cluster/{name:text}").replace("/files/{key}", "/files/{key:path}")
+        )[0]
+        for path in paths
+    }
     here = [path for path in paths if patterns[path].fullmatch(request.url.path)]
     # a word of ours in a place where names may be is no name
     literal = min((path.count("{") for path in here), default=0)

@@ -25,6 +25,7 @@ from ferryman.serving.api.shapes import (
     credential,
     custom,
     execution,
+    file,
     imports,
     job,
     people,
@@ -213,6 +214,7 @@ _KEY = {
     **{"id": "key_8fa14cdd754f91cc6554c9e71929cc", "person": _MEMBER["person_id"], "name": "my laptop"},
     **{"scopes": ["read", "run"], "created_at": AT, "expires_at": None, "last_used_at": AT},
 }
+_FILE = {"key": "reports/trip.md", "size_bytes": 2_210, "version": "1790000000000001", "updated_at": AT}
 _AUDIT_ENTRY = {
     **{"id": "audit_f95b70fdc3088560732a5ac135644506", "person": _MEMBER["person_id"], "key": _KEY["id"]},
     **{"action": "createTask", "targets": [TASK], "done": True, "created_at": AT},
@@ -340,6 +342,13 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         "createKey": people.NewKeyResponse.model_validate({**_KEY, "last_used_at": None, "key": "fm_" + "x" * 43}),
         "listKeys": people.KeyList.model_validate({"keys": [_KEY], "next": None}),
+        "listFiles": file.FileList.model_validate(
+            {"files": [_FILE], "next": None, "used_bytes": 48_213, "limit_bytes": PRO.file_bytes}
+        ),
+        "putFile": file.StoredFileResponse(key="reports/trip.md", size_bytes=2_210, etag="1790000000000001", created=True),
+        "getFileLink": file.FileLinkResponse(
+            path=f"/v1/files/reports/trip.md?link={'A' * 70}", etag="1790000000000001", expires_at=AT + timedelta(minutes=15)
+        ),
         "listAuditEntries": people.AuditEntryList.model_validate({"entries": [_AUDIT_ENTRY], "next": CURSOR}),
         "haltExecutions": account.Halt(halted="ann's kill switch is on"),
         "resumeExecutions": account.Halt(halted=None),

@@ -1,4 +1,4 @@
-"""Large bodies: documents and files of archives, of which an instance reads a few at once, each when it is its turn.
+"""Large bodies: documents, files, and files of archives, of which an instance reads a few at once, each when it is its turn.
 
 A body that comes slowly holds one of its owner's turns and one of those for bodies; a turn for the work on it is taken once it
 is there, so that a slow sender holds up no work."""
@@ -25,14 +25,14 @@ BODY_S = 60
 
 @asynccontextmanager
 async def take_large_body(
-    request: Request, deps: ApiDependencies, caller: Caller, *, is_own: bool = False
+    request: Request, deps: ApiDependencies, caller: Caller, *, is_own: bool = False, what: str = "imports"
 ) -> AsyncIterator[bytes]:
-    """Read the body, and hold the turns of one import for as long as the block takes.
+    """Read the body, and hold the turns of one of `what` for as long as the block takes.
 
     Raise 429 and `UnavailableError` where there is no turn, 408 where the body takes too long, and 403 where by its end
     `caller` has not the right to manage the workspace any more, or, with `is_own`, not the owner's own key.
     """
-    slot = take_turn(deps.imports_of, caller.owner.id, most=IMPORTS_MAX, within_s=TURN_S, what="imports")
+    slot = take_turn(deps.imports_of, caller.owner.id, most=IMPORTS_MAX, within_s=TURN_S, what=what)
     async with slot, _take_turn(deps.import_bodies):
         body = await _read_body(request)
         async with _take_turn(deps.imports):
@@ -48,7 +48,7 @@ async def _take_turn(turns: asyncio.Semaphore) -> AsyncIterator[None]:
         async with asyncio.timeout(TURN_S):
             await turns.acquire()
     except TimeoutError:
-        raise UnavailableError("too many imports are under way; try again in a minute") from None
+        raise UnavailableError("too many large bodies are under way; try again in a minute") from None
     try:
         yield
     finally:

@@ -11,6 +11,7 @@ TAGS = {
     "agents": "Named models with a prompt of their own, and the tools that they may call, in a workspace.",
     "workspaces": "Closed parts of what an owner has: nothing in one is seen, counted or used from another.",
     "people": "Who is in a workspace, as what, with which API keys, and who changed what.",
+    "files": "What tasks and people keep in a workspace: listed, downloaded, stored and deleted by key.",
     "jobs": "Long work on what an owner has, done in the background: how far it is, and what it deleted.",
     "kill switch": "Stops everything of an owner's at once.",
     "budgets": "Caps of credits in a month, and what is used and reserved of each.",
@@ -89,6 +90,20 @@ OPERATIONS = {
     "listJobs": "With the owner's own key all of the owner's; with a person's, those of its workspace.",
     "getJob": "Its counts grow while it runs. Jobs stay when what they deleted is gone.",
     "getDeletionReceipt": "There is one once the deletion is done. `ferryman verify` verifies it offline.",
+    "listFiles": "A page of the files whose keys begin with `prefix`, and how much of the workspace's bytes is used.",
+    "getFile": (
+        "Sent as an attachment that no browser shows or runs. `Range` asks for one part, `If-Range` for it of one "
+        "version only; `If-None-Match` answers 304 where nothing changed."
+    ),
+    "putFile": (
+        "At most 30 MiB, of any type. `If-Match` replaces one version, `If-None-Match: *` no file at all; 412 where that does "
+        "not hold. 413 where the workspace has no room for it."
+    ),
+    "deleteFile": "`If-Match` deletes one version only; 412 where it is of another.",
+    "getFileLink": (
+        "Good for at most 15 minutes, for one version, and with the API key that asked for it, in the same workspace. A "
+        "link that is changed, over or another's is answered 403."
+    ),
     "exportWorkspace": (
         "Sent while it is read; the manifest, with the SHA-256 of every file, comes last, so that one that was cut short is "
         "found out. One at a time is made for an owner."
@@ -132,6 +147,7 @@ AGENT = (
 )
 
 PARAMETERS = {
+    "key": ("A file's key; its slashes stand as they are", "reports/trip.md"),
     "task_id": ("A task's id", "task_2b525468e13227c127f103c34f5e4e"),
     "execution_id": ("An execution's id", "exec_67ec551ec9450d2efb780e96f8ac1a"),
     "person_id": ("A person's id", "person_8277e0910d750195b448797616e091"),

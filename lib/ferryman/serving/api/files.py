@@ -1,0 +1,254 @@
+"""Files of a workspace over HTTP: listed, downloaded, stored, deleted, and links to them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, timedelta
+from typing import Annotated, Any, TypeVar
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+from ferryman.catalog.tools import FILES
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.files.conditions import RangeOutsideError, format_tag, read_range, read_tags
+from ferryman.domain.files.keys import clean_key, clean_prefix
+from ferryman.domain.files.links import LINK_LIFETIME, FileLink, LinkInvalidError, read_link, write_link
+from ferryman.domain.files.object import ABSENT, Object, ObjectChangedError
+from ferryman.domain.files.quota import QuotaExceededError, TooManyWritesError
+from ferryman.domain.files.writes import FILE_BYTES_MAX, FileWrite
+from ferryman.domain.problem import InvalidInputError, build_input_error
+from ferryman.ports.errors import UnavailableError
+from ferryman.rates import Rate
+from ferryman.serving import keys
+from ferryman.serving.api.access import Dependencies, Manager, Reader, get_plan
+from ferryman.serving.api.downloads import DEFAULT_TYPE, build_download
+from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.large_body import take_large_body
+from ferryman.serving.api.limits import take_token
+from ferryman.serving.api.paging import ByName
+from ferryman.serving.api.rights import Caller
+from ferryman.serving.api.shapes import file as shapes
+
+Answer = TypeVar("Answer")
+
+READS_RATE = Rate(at_once=60, every=timedelta(seconds=0.2))
+"""Downloads that an owner may begin in one instance."""
+
+WRITES_RATE = Rate(at_once=30, every=timedelta(seconds=0.5))
+"""Files that an owner may store or delete in one instance."""
+
+ATTEMPTS = 2
+"""How often a write is made where its answer is lost: under one name, so that it happens once."""
+
+BYTES = {"schema": {"type": "string", "contentMediaType": DEFAULT_TYPE}, "example": "# The trip\n\nBy ferry, at night.\n"}
+DOWNLOAD: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file's bytes, to be saved", "content": {DEFAULT_TYPE: BYTES}},
+    206: {"description": "A part of them", "content": {DEFAULT_TYPE: BYTES}},
+    304: {"description": "It is still of the version in If-None-Match"},
+}
+UPLOAD = {"requestBody": {"required": True, "content": {DEFAULT_TYPE: BYTES}}}
+
+
+async def _require_files(deps: Dependencies) -> None:
+    if not any(tool.kind == FILES for tool in deps.tools):
+        raise HTTPException(404, "this deployment keeps no files: it has no bucket for them")
+
+
+router = APIRouter(prefix="/v1", tags=["files"], dependencies=[Depends(_require_files)])
+
+Prefix = Annotated[str, Query(max_length=512, description="How the keys begin: `reports/` lists a folder")]
+LinkText = Annotated[str | None, Query(max_length=700, description="A link to this file, from `/v1/file-links`")]
+Lifetime = Annotated[int, Query(ge=1, le=int(LINK_LIFETIME.total_seconds()), description="For how many seconds it is good")]
+IfMatch = Annotated[
+    str | None, Header(max_length=4_000, description="The version that is meant, as its `ETag`, or `*` for any")
+]
+IfNoneMatch = Annotated[
+    str | None,
+    Header(max_length=4_000, description="The version that is known, as its `ETag`; of a write `*`: no file is replaced"),
+]
+
+
+@router.get("/files", summary="Files of the workspace, by key")
+async def list_files(deps: Dependencies, caller: Reader, paging: ByName, prefix: Prefix = "") -> shapes.FileList:
+    plan = get_plan(deps, caller.owner)
+    page = await deps.files.list(caller.workspace, clean_prefix(prefix), cursor=paging.after, most=paging.limit)
+    quota = await deps.file_quotas.get(caller.workspace)
+    files = tuple(map(shapes.FileResponse.model_validate, page.entries))
+    used, most = quota.used_bytes + quota.reserved_bytes, plan.file_bytes
+    return shapes.FileList(files=files, next=paging.write_next(page.cursor), used_bytes=used, limit_bytes=most)
+
+
+@router.get(
+    "/files/{key:path}", responses=DOWNLOAD, response_class=StreamingResponse, summary="Download a file, or a part of it"
+)
+async def get_file(
+    request: Request, key: str, deps: Dependencies, caller: Reader, link: LinkText = None, if_none_match: IfNoneMatch = None
+) -> Response:
+    take_token(deps.file_rates, f"downloads:{caller.owner.id}", READS_RATE, now=deps.clock.now(), what="downloads")
+    file = await _find(deps, caller, key, link, request)
+    tags = () if if_none_match is None else read_tags(if_none_match, "If-None-Match")
+    if tags is None or file.version in tags:
+        return Response(status_code=304, headers={"ETag": format_tag(file.version)})
+    try:
+        # a part of another version is no part of what the client has
+        unchanged = request.headers.get("if-range", format_tag(file.version)) == format_tag(file.version)
+        part = read_range(request.headers.get("range") if unchanged else None, file.size_bytes)
+    except RangeOutsideError:
+        headers = {"Content-Range": f"bytes */{file.size_bytes}"}
+        raise HTTPException(416, f"the file has {file.size_bytes:,} bytes", headers) from None
+    return build_download(deps, caller, file, part)
+
+
+@router.put("/files/{key:path}", status_code=200, openapi_extra=UPLOAD, summary="Store a file")
+async def put_file(
+    request: Request,
+    key: str,
+    deps: Dependencies,
+    caller: Manager,
+    response: Response,
+    if_match: IfMatch = None,
+    if_none_match: IfNoneMatch = None,
+) -> shapes.StoredFileResponse:
+    if clean_key(key) != key:
+        raise build_input_error(
+            "key", "must be written as it is kept: in NFC, without empty parts, dots alone, and what is not seen"
+        )
+    take_token(deps.file_rates, f"writes:{caller.owner.id}", WRITES_RATE, now=deps.clock.now(), what="writes of files")
+    expected = await _read_condition(deps, caller, key, if_match, if_none_match)
+    content_type = request.headers.get("content-type") or DEFAULT_TYPE
+    async with take_large_body(request, deps, caller, what="files") as content:
+        if len(content) > FILE_BYTES_MAX:
+            raise HTTPException(413, f"a file has at most {FILE_BYTES_MAX:,} bytes")
+        async with _reserve(deps, caller, key, len(content)) as write:
+            done = await _repeat(
+                lambda: deps.files.write(
+                    caller.workspace, key, content, content_type=content_type, write=write, expected=expected
+                )
+            )
+            await _close(deps, caller, write, done)
+    response.headers["ETag"] = format_tag(done.version)
+    return shapes.StoredFileResponse(key=key, size_bytes=len(content), etag=done.version, created=done.is_new)
+
+
+@router.delete("/files/{key:path}", status_code=204, summary="Delete a file")
+async def delete_file(key: str, deps: Dependencies, caller: Manager, if_match: IfMatch = None) -> None:
+    _check_key(key)
+    take_token(deps.file_rates, f"writes:{caller.owner.id}", WRITES_RATE, now=deps.clock.now(), what="writes of files")
+    expected = await _read_condition(deps, caller, key, if_match, None)
+    async with _reserve(deps, caller, key, 0) as write:
+        done = await _repeat(lambda: deps.files.delete(caller.workspace, key, write=write, version=expected))
+        if done is None:
+            raise NotFoundError("file")
+        await _close(deps, caller, write, done)
+        await deps.files.purge(caller.workspace, key, version=done.version)
+
+
+@router.get("/file-links", summary="A link to a file that is good for some minutes")
+async def get_file_link(
+    request: Request,
+    deps: Dependencies,
+    caller: Reader,
+    key: Annotated[str, Query(min_length=1, max_length=512, description="The file's key")],
+    expires_in_s: Lifetime = int(LINK_LIFETIME.total_seconds()),
+) -> shapes.FileLinkResponse:
+    file = await _find(deps, caller, key, None, request)
+    # whole seconds, as the link has them
+    expires_at = (deps.clock.now() + timedelta(seconds=expires_in_s)).astimezone(UTC).replace(microsecond=0)
+    link = FileLink(workspace=caller.workspace, key=file.key, version=file.version, expires_at=expires_at)
+    path = f"/v1/files/{quote(file.key)}?link={write_link(link, _read_api_key(request))}"
+    return shapes.FileLinkResponse(path=path, etag=file.version, expires_at=expires_at)
+
+
+async def _find(deps: ApiDependencies, caller: Caller, key: str, link: str | None, request: Request) -> Object:
+    """Return the file. Raise 404, and with a link that is not good for it 403."""
+    _check_key(key)
+    known = None
+    if link is not None:
+        try:
+            known = read_link(link, _read_api_key(request), workspace=caller.workspace, key=key, now=deps.clock.now())
+        except LinkInvalidError as error:
+            raise HTTPException(403, str(error)) from None
+    file = await deps.files.head(caller.workspace, key)
+    if file is None or (known is not None and file.version != known.version):
+        raise NotFoundError("file")
+    return file
+
+
+def _check_key(key: str) -> None:
+    """Raise 404 for a key under which no file is kept: one path leads to a file, and no other spelling of it."""
+    with suppress(InvalidInputError):
+        if clean_key(key) == key:
+            return
+    raise NotFoundError("file")
+
+
+async def _read_condition(
+    deps: ApiDependencies, caller: Caller, key: str, if_match: str | None, if_none_match: str | None
+) -> str | None:
+    """Return the version that a write expects, None for any. Raise 412 where the condition cannot hold any more."""
+    if if_none_match is not None:
+        if read_tags(if_none_match, "If-None-Match") is not None or if_match is not None:
+            raise ConflictError("If-None-Match of a write is *, which says that there must be no such file, and stands alone")
+        return ABSENT
+    if if_match is None:
+        return None
+    tags, file = read_tags(if_match, "If-Match"), await deps.files.head(caller.workspace, key)
+    if file is None or (tags is not None and file.version not in tags):
+        raise _build_changed_error()
+    return file.version
+
+
+@asynccontextmanager
+async def _reserve(deps: ApiDependencies, caller: Caller, key: str, size_bytes: int) -> AsyncIterator[str]:
+    """Reserve the bytes of a write while the block makes it, and give them back where it stores nothing.
+
+    Yields the write's name. Where its outcome is unknown, the bytes stay reserved until the bucket was looked into.
+    """
+    plan, write = get_plan(deps, caller.owner), deps.ids.new("upload")
+    quotas, workspace, now = deps.file_quotas, caller.workspace, deps.clock.now()
+    try:
+        await quotas.reserve(
+            workspace, write, owner=caller.owner.id, size_bytes=size_bytes, limit_bytes=plan.file_bytes, now=now, key=key
+        )
+    except QuotaExceededError as error:
+        raise HTTPException(413, str(error)) from None
+    except TooManyWritesError as error:
+        raise HTTPException(429, str(error), {"Retry-After": "5"}) from None
+    try:
+        yield write
+    except ObjectChangedError:
+        await quotas.release(workspace, write)
+        raise _build_changed_error() from None
+    except (InvalidInputError, HTTPException):
+        await quotas.release(workspace, write)
+        raise
+
+
+async def _close(deps: ApiDependencies, caller: Caller, write: str, done: FileWrite) -> None:
+    """Count what a write has stored. Where that is not possible now, its bytes stay reserved, and are counted later."""
+    try:
+        await deps.file_quotas.close(caller.workspace, write, done.writes)
+    except UnavailableError as error:
+        deps.tracer.line("file.not_counted", severity="WARNING", error=type(error).__name__)
+
+
+async def _repeat(write: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Return what `write` answers, made again where its answer was lost. Raise `UnavailableError`."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(UnavailableError):
+            return await write()
+    return await write()
+
+
+def _build_changed_error() -> HTTPException:
+    return HTTPException(412, "the file is of another version than the condition says, or is not there")
+
+
+def _read_api_key(request: Request) -> str:
+    key = keys.parse_key(request.headers.get("authorization"))
+    assert key is not None, "the caller is known"
+    return key
