@@ -15,7 +15,18 @@ from ferryman.stack import environment
 from tests.journeys.conftest import Journey, asks, call, says
 
 HOST = "api.coingecko.com"
-CLOSED = ("orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook", "local_tools", "concierge", "search")
+CLOSED = (
+    "orchestrator",
+    "on_execution",
+    "api_call",
+    "http_get",
+    "http_post",
+    "webhook",
+    "local_tools",
+    "concierge",
+    "files",
+    "search",
+)
 
 
 CALL = {"execution": "exec_1", "call": 0, "epoch": 1, "task": "task_1", "owner": "ann"}

@@ -74,6 +74,7 @@ async def test_the_doctor_finds_nothing_wrong_with_a_stack(ferryman: Shell) -> N
         "http_tool",
         "local_tools",
         "concierge",
+        "files",
         "search",
         "webhook",
     }

@@ -15,7 +15,7 @@ from tests.journeys.conftest import ENDS_S, FERRYMAN
 
 FUNCTIONS = {
     *("api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook", "http_tool"),
-    *("local_tools", "concierge", "search"),
+    *("local_tools", "concierge", "files", "search", "web"),
 }
 
 

@@ -14,7 +14,7 @@ from functions_framework import aio
 from emulator.clock import EmulatorClock
 from emulator.identity import IdentityTokens
 from ferryman.gcp.identity import TokenCallers
-from ferryman.serving import concierge, http_tool, local_tools, orchestrator, search, tool, trigger, webhook
+from ferryman.serving import concierge, files, http_tool, local_tools, orchestrator, search, tool, trigger, webhook
 from ferryman.settings import Settings
 from tests.figures import Tally
 from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, sign_claims
@@ -37,6 +37,12 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         "/",
         {},
         {"call": "c", "tool": "calculator", "arguments": {}, "user": str(UUID(int=1)), "within_s": 5.0},
+    ),
+    "files": (
+        lambda build: files.serve(build),
+        "/list",
+        {},
+        {"workspace": "w", "prefix": "", "cursor": "", "most": 1},
     ),
     "search": (
         lambda build: search.serve(build),

@@ -12,6 +12,7 @@ from tests.campaigns.hostile.scenarios import (
     custom,
     documents,
     exfiltration,
+    files,
     finding,
     former,
     greed,
@@ -58,5 +59,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     *custom.SCENARIOS,
     *finding.SCENARIOS,
     *searches.SCENARIOS,
+    *files.SCENARIOS,
     *worst.SCENARIOS,
 )

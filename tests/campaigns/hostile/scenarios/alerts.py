@@ -159,7 +159,7 @@ FORGED = (
     ),
     *(
         _forge(f"delivered as {name}", _deliver(f"{name}>webhook"), _deliver(f"{name}>orchestrator", to="orchestrator"))
-        for name in ("api", "http_get", "api_call", "webhook", "concierge", "local_tools", "search", "on_execution")
+        for name in ("api", "http_get", "api_call", "webhook", "concierge", "local_tools", "files", "search", "on_execution")
     ),
     _forge("delivered with a token for another function", _deliver("orchestrator>api_call")),
     _forge("delivered to another tool", *(_deliver(f"orchestrator>{to}", to=to) for to in ("api_call", "http_get"))),

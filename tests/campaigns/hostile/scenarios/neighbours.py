@@ -39,6 +39,12 @@ def _to(function: str, bearer: str, body: Any = None, path: str = "/") -> Act:
     )
 
 
+LISTED = {"workspace": "{vtask}", "prefix": "", "cursor": "", "most": 10}
+FILES = {
+    **{"call": "c", "tool": "file_read", "arguments": {"key": "a.md"}, "user": "00000000-0000-0000-0000-000000000000"},
+    **{"within_s": 5.0, "workspace": "{vtask}", "write": "x.0", "is_done": False},
+}
+
 OWNED = (
     _api("reads the execution", Act(to="api", method="GET", path="/v1/executions/{vexec}")),
     _api("reads the calls", Act(to="api", method="GET", path="/v1/executions/{vexec}/calls")),
@@ -117,6 +123,10 @@ DIRECT = (
         _to("http_get", "local_tools>http_get"),
         _to("api_call", "local_tools>api_call", SCAN, "/scan"),
     ),
+    _direct("nobody reads a file", _to("files", "none", FILES)),
+    _direct("a tool reads a file", _to("files", "http_get>files", FILES)),
+    _direct("a tool lists the files of another workspace", _to("files", "http_get>files", LISTED, "/list")),
+    _direct("nobody lists the files of another workspace", _to("files", "none", LISTED, "/list")),
     _direct("nobody has something searched for", _to("search", "none", LOCAL)),
     _direct("a tool has something searched for", _to("search", "http_get>search", LOCAL)),
     _direct("the API has something searched for", _to("search", "api>search", LOCAL)),
