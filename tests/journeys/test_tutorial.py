@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ferryman.stack import report
 from tests.journeys.conftest import ENDS_S, FERRYMAN, KEY
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +82,21 @@ def test_the_walk_through_works_as_typed(folder: Path) -> None:
     assert walked.stdout.count("gecko_says") >= 2
     assert "COINGECKO_API_KEY" in walked.stdout
     assert KEY not in walked.stdout + walked.stderr
+
+
+def test_a_report_is_searched_read_written_and_downloaded_as_typed(folder: Path) -> None:
+    walked = typed(f"set -euo pipefail\n{find_block('scripted/report')}", folder)
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert (folder / "ferries.md").read_text() == report.REPORT
+    latest = "$(ferryman show --json | grep -o 'exec_[0-9a-f]*' | head -1)"
+    calls = json.loads(typed(f"ferryman show --json {latest}", folder).stdout)["tool_calls"]
+    assert [(row["tool"], row["ok"]) for row in calls] == [
+        ("web_search_tool", True),
+        *[("web_fetch", True)] * 3,
+        ("file_write", True),
+    ]
+    assert "22:10 from the southern one" in calls[1]["content"]
+    assert "348,000 euros" in calls[2]["content"]
 
 
 def test_others_are_let_in_as_typed(folder: Path) -> None:

@@ -16,7 +16,7 @@ import httpx
 
 from ferryman.gcp.clients import GoogleClients
 from ferryman.settings import Settings
-from ferryman.stack import environment, hello, leftovers, private, provision, webhooks
+from ferryman.stack import environment, hello, leftovers, private, provision, report, webhooks
 from ferryman.stack.admin import Admin, AdminRefusedError
 from ferryman.stack.functions import StackFunctions
 from ferryman.stack.private import lock_folder
@@ -176,6 +176,7 @@ async def _furnish(running: Stack, options: StackOptions) -> None:
     await provision.provision_owner(running.clients, options.digest)
     await provision.provision_bucket(running.env)
     await hello.load_hello(running.admin)
+    await running.admin.set_script(report.SCRIPT, report.build_script())
     await webhooks.load_catcher(running.admin)
     for host, port in options.hosts.items():
         await running.admin.map_host(host, port)
