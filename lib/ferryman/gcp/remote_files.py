@@ -17,7 +17,7 @@ from ferryman.domain.files.object import (
     ObjectPage,
     ObjectSlice,
 )
-from ferryman.domain.files.rows import read_entry, read_page, read_result
+from ferryman.domain.files.rows import read_entries, read_entry, read_result
 from ferryman.domain.files.writes import READ_BYTES_MAX, FileWrite
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.gcp.functions import FunctionClient
@@ -42,7 +42,7 @@ class RemoteFiles:
 
     async def list(self, workspace: str, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage:
         body = {"workspace": workspace, "prefix": prefix, "cursor": cursor or "", "most": most}
-        return read_page(await self._ask("/list", body))
+        return read_entries(await self._ask("/list", body))
 
     async def head(self, workspace: str, key: str) -> Object | None:
         try:

@@ -41,7 +41,7 @@ def read_entry(row: Mapping[str, Any]) -> ObjectEntry:
     return Object(**values, content_type=str(row["content_type"])) if "content_type" in row else ObjectEntry(**values)
 
 
-def read_page(row: Mapping[str, Any]) -> ObjectPage:
+def read_entries(row: Mapping[str, Any]) -> ObjectPage:
     """Return the page; raise ValueError for what `write_page` did not write."""
     cursor = row.get("cursor")
     try:
