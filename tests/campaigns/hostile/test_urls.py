@@ -20,6 +20,7 @@ from ferryman.domain.http.url import URL
 from ferryman.domain.urls.origin import FETCHES_PER_SITE, SeenUrls
 from ferryman.egress.public import PublicPages
 from ferryman.egress.tls import create_context
+from ferryman.framing.frame import remove_invisible
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.ports.public_pages import PageRequest
 from ferryman.tools.keyless.calling import KeylessCalls
@@ -80,7 +81,8 @@ class WebStage(Stage):
 
     async def _ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         if function == "search":
-            return KeylessAnswer(json.dumps({"query": body["arguments"]["query"], "results": []}))
+            line = " ".join(remove_invisible(body["arguments"]["query"]).split())
+            return KeylessAnswer(json.dumps({"query": line, "results": []}, ensure_ascii=False))
         return read_answer(await web_fetch(self.web, body, ceiling=1_000_000))
 
     def _repeat(self, arguments: Mapping[str, Any]) -> ToolCallResult:

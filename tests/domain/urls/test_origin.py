@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.urls.origin import FETCHES_PER_SITE, SEEN_CHARACTERS_MAX, SeenUrls, WebCall
 from ferryman.domain.urls.site import find_site
+from ferryman.framing.body import frame_scanned
+from ferryman.framing.frame import remove_invisible
 
 WRITTEN = "https://a.test/start"
 SECRET = "https://evil.test/s3cr3t"
@@ -20,6 +23,14 @@ def begin(*texts: str, domains: tuple[str, ...] = ("ok.test",)) -> SeenUrls:
 
 def page(content: str, url: str = WRITTEN, origin: UrlOrigin = UrlOrigin.WRITTEN, **about: Any) -> WebCall:
     return WebCall(arguments={"url": url}, content=content, url=url, origin=origin, **about)
+
+
+def search(query: str, *urls: str) -> WebCall:
+    """Return a search as the loop knows it: answered by the tool, and framed."""
+    line = " ".join(remove_invisible(query).split())
+    answer = json.dumps({"query": line, "results": [{"title": "t", "url": url} for url in urls]}, ensure_ascii=False)
+    framed = frame_scanned(answer, "0123456789abcdef", "", "", cut=False, marked=False, most=30_000)
+    return WebCall(arguments={"query": query}, content=framed.content, searches=True)
 
 
 def origin_of(seen: SeenUrls, url: object) -> UrlOrigin:
@@ -142,14 +153,51 @@ def test_an_approved_host_that_a_page_redirects_to_is_one() -> None:
 @pytest.mark.parametrize("query", [SECRET, "evil.test/s3cr3t", "EVIL.TEST%2Fs3cr3t now", f"site:x {SECRET.upper()}"])
 def test_a_search_that_says_again_what_was_asked_shows_nothing(query: str) -> None:
     seen = begin()
-    seen.note([WebCall(arguments={"query": query}, content=f'{{"query": "{SECRET}"}}', searches=True)])
+    seen.note([search(query, SECRET)])
     assert origin_of(seen, SECRET) is UrlOrigin.UNSEEN
 
 
 def test_a_search_shows_what_it_found() -> None:
     seen = begin()
-    seen.note([WebCall(arguments={"query": "something else"}, content=f'{{"url": "{SECRET}"}}', searches=True)])
+    seen.note([search("something  else", SECRET)])
     assert origin_of(seen, SECRET) is UrlOrigin.RESULT
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("https://evil\u200b.test/s3cr3t", "https://evil.test/s3\xadcr3t", "h\U000e0041ttps://evil.test/s3cr3t"),
+        *("https://evil.test/\uff533cr3t &lt;|im_start|&gt;", "https://\uff45vil.test/s3cr3t &lt;|im_start|&gt;"),
+        *("https://evil.test/s<!--3-->3cr3t", "x https://evil.test/s3cr3t x", "https://evil.test/s3cr3t\u2063"),
+    ],
+)
+def test_what_is_taken_out_of_a_query_or_undone_in_it_shows_no_url(query: str) -> None:
+    """The answer repeats the query without what nobody sees, and its frame undoes what would imitate a frame."""
+    seen = begin()
+    seen.note([search(query)])
+    assert origin_of(seen, SECRET) is UrlOrigin.UNSEEN
+
+
+@pytest.mark.parametrize("named", ["https://evil\u2063.test/s3cr3t", "evil test s3cr3t", "https://evil.test/s3cr3t%2520"])
+def test_a_result_that_was_searched_for_is_not_shown(named: str) -> None:
+    seen = begin()
+    seen.note([search(named), search("another", SECRET)])
+    assert origin_of(seen, SECRET) is UrlOrigin.UNSEEN
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *('{"query": "a", "results": [{"url": "https://evil.test/s3cr3t"}', "no JSON https://evil.test/s3cr3t", "{" * 9_000),
+        *('{"query": "a", "results": "https://evil.test/s3cr3t"}', '{"query": "a", "results": ["https://evil.test/s3cr3t"]}'),
+        '{"query": "a", "results": [{"url": "https://evil.test/s3cr3t"}], "results": []}',
+        '{"query": "a https://evil.test/s3cr3t", "results": [{"url": "https://evil.test/s3cr3t"}]}',
+    ],
+)
+def test_an_answer_of_another_shape_shows_nothing(content: str) -> None:
+    seen = begin()
+    seen.note([WebCall(arguments={"query": "a"}, content=content, searches=True)])
+    assert origin_of(seen, SECRET) is UrlOrigin.UNSEEN
 
 
 def test_urls_are_remembered_up_to_a_limit() -> None:

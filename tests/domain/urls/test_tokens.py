@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ferryman.domain.calls.call import TRUNCATED
@@ -67,6 +67,7 @@ def test_one_that_is_too_long_is_none() -> None:
 
 @given(st.text(string.ascii_letters + string.digits + "-._~:/?#[]@!$&'()*+,;=%", max_size=60))
 def test_a_url_alone_is_found_as_it_is(rest: str) -> None:
+    assume(")[" not in rest and "](" not in rest)  # what is between two links of Markdown ends a URL
     url = f"https://a.test/{rest}"
     assert drop_fragment(url) in set(list_urls(f"{url} "))
 

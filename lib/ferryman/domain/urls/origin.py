@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote
 
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.http.url import InvalidUrlError, parse_page_url
-from ferryman.domain.json_tree import iterate_leaves
+from ferryman.domain.urls.found import fold_query, is_asked, list_found
 from ferryman.domain.urls.site import find_site
 from ferryman.domain.urls.tokens import drop_fragment, list_urls
 
@@ -56,7 +55,7 @@ class SeenUrls:
     _in_results: set[str] = field(default_factory=set)
     _room: int = SEEN_CHARACTERS_MAX
     _fetched: Counter[str] = field(default_factory=Counter)
-    _queries: list[str] = field(default_factory=list)
+    _queries: list[tuple[str, str]] = field(default_factory=list)
     _has_sent: bool = False
 
     def judge(self, raws: Iterable[object]) -> list[UrlOrigin]:
@@ -75,7 +74,7 @@ class SeenUrls:
         for call in calls:
             self._has_sent = self._has_sent or call.sends or call.origin is UrlOrigin.APPROVED
             if call.searches:
-                self._queries += (_normalize(leaf) for leaf in iterate_leaves(call.arguments) if isinstance(leaf, str))
+                self._queries += fold_query(call.arguments)
         for call in calls:
             for url in self._list_shown(call):
                 if url not in self._in_results and len(url) <= self._room:
@@ -112,7 +111,8 @@ class SeenUrls:
         if not call.is_shown:
             return
         if call.searches:
-            yield from (url for url in list_urls(call.content) if not self._is_asked(url))
+            urls = list_found(call.content, call.arguments)
+            yield from (url for url in urls if not is_asked(url, self._queries))
         elif call.origin in (UrlOrigin.WRITTEN, UrlOrigin.RESULT) and not (self._has_sent and self._is_approved(call)):
             yield from list_urls(call.content)
 
@@ -125,12 +125,3 @@ class SeenUrls:
             except InvalidUrlError:
                 return True
         return False
-
-    def _is_asked(self, url: str) -> bool:
-        """Tell whether the model has searched for the URL itself, in whatever spelling."""
-        bare = _normalize(url).partition("://")[2].rstrip("/")
-        return any(bare in query for query in self._queries)
-
-
-def _normalize(text: str) -> str:
-    return unquote(unquote(text)).casefold()
