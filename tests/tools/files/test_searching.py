@@ -129,6 +129,19 @@ async def test_a_search_goes_on_in_the_middle_of_a_file(tools: Desktop, monkeypa
         assert (numbers, rows[-1]["key"], calls > 1) == (list(range(1, 41)), "c.txt", True)
 
 
+@pytest.mark.parametrize("query", ["a{1000}b", "(?:" + "a" * 400 + "){2,20}b"])
+async def test_an_expression_of_many_instructions_is_searched_for_in_less_at_a_time(tools: Desktop, query: str) -> None:
+    await tools.put("long", f"{'x' * 99}\n" * 4_500 + f"{'a' * 1_200}b\n")
+    cursor: str | None = ""
+    read, lines = list[int](), list[int]()
+    while cursor is not None:
+        answer = await tools.read("content_search", query=query, is_regex=True, cursor=cursor)
+        cursor, read = answer["cursor"], [*read, answer["bytes_read"]]
+        lines += [match["line"] for match in answer["matches"]]
+    assert max(read) <= content_search.STEPS_MAX // 1_000
+    assert (len(read) > 1, lines) == (True, [4_501])
+
+
 async def test_a_long_line_is_shown_around_its_match(tools: Desktop) -> None:
     await tools.put("a.txt", "x" * 5_000 + "here" + "y" * 5_000)
     (row,) = (await tools.read("content_search", query="here"))["matches"]

@@ -25,6 +25,9 @@ WINDOW_BYTES = 1024 * 1024
 """Read at once. A line that is longer than this is searched in pieces."""
 
 BYTES_MAX = 8 * 1024 * 1024
+STEPS_MAX = 400_000_000
+"""What one call reads, times the instructions of its expression: about two seconds, where RE2 tries each at every byte."""
+
 FILES_MAX = 100
 ENTRIES_MAX = 10_000
 """What one call reads: bytes, files and entries of the list. Where it ends, `cursor` says how to go on."""
@@ -40,9 +43,15 @@ class Search:
     bytes_read: int = 0
 
     @property
+    def bytes_max(self) -> int:
+        """What the call reads: less for an expression of many instructions, of which `a{1000}` has a thousand."""
+        instructions: int = self.expression.programsize
+        return max(1, min(BYTES_MAX, STEPS_MAX // max(1, instructions)))
+
+    @property
     def is_full(self) -> bool:
         """Whether the call ends here."""
-        return self.files >= FILES_MAX or self.bytes_read >= BYTES_MAX or len(self.matches) >= MATCHES_MAX
+        return self.files >= FILES_MAX or self.bytes_read >= self.bytes_max or len(self.matches) >= MATCHES_MAX
 
     def scan(self, key: str, content: bytes, line: int) -> tuple[int, int]:
         """Add the matching lines of a piece of a file; return how many of its bytes and lines are done."""
@@ -85,7 +94,8 @@ async def _search_file(search: Search, call: FileCall, key: str, at: SearchPosit
     search.files += 1
     while True:
         try:
-            part = await explain(call.files.read(call.workspace, key, start=at.offset, size=WINDOW_BYTES), key)
+            size = min(WINDOW_BYTES, search.bytes_max)
+            part = await explain(call.files.read(call.workspace, key, start=at.offset, size=size), key)
         except LocalFunctionError:
             return None  # it was deleted meanwhile
         search.bytes_read += len(part.content)
