@@ -83,6 +83,15 @@ async def test_what_has_no_room_is_refused_with_what_is_free(call: Call) -> None
     assert call.quota == FileQuota(id=W, used_bytes=60)
 
 
+async def test_an_edit_takes_its_bytes_whatever_other_arguments_it_has(call: Call) -> None:
+    await call.read_result("file_write", key="a.md", content="x" * 60)
+    more = {"old_text": "x" * 60, "content": ""}
+    result = await call.read_result("file_edit", 1, key="a.md", new_text="y" * 101, **more)
+    assert (result.code, await call.measure()) == ("files_full", 60)
+    await call.read_result("file_edit", 2, key="a.md", new_text="y" * 90, **more)
+    assert call.quota == FileQuota(id=W, used_bytes=90)
+
+
 async def test_a_call_that_writes_nothing_gives_its_bytes_back(call: Call) -> None:
     result = await call.read_result("file_edit", key="a.md", old_text="a", new_text="abc")
     assert (result.code, call.quota) == ("not_found", FileQuota(id=W))

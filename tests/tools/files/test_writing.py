@@ -134,6 +134,8 @@ async def test_a_file_does_not_grow_by_replacing_beyond_what_can_be_edited(tools
         (True, {"content": 7}, 0),
         (True, {"content": "\ud800"}, 0),
         (True, {"old_text": "ab", "new_text": "abcde"}, 3),
+        (True, {"old_text": "ab", "new_text": "abcde", "content": ""}, 3),
+        (True, {"old_text": "ab", "new_text": "abcde", "content": "abcde"}, 5),
         (True, {"old_text": "abcde", "new_text": ""}, 0),
         (True, {"old_text": "a", "new_text": "abc", "replace_all": True}, EDIT_BYTES_MAX),
         (True, {"old_text": "a" * 600_000, "new_text": "a" * 600_007, "replace_all": True}, 7),
