@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ferryman.catalog.tools import FILES, find_tool
 from tests.campaigns.isolation.attempts import COUNTERS, CURSOR, Attempt, draw_attempts, list_attempts
 from tests.campaigns.isolation.belongings import TWIN, Belongings
 from tests.campaigns.isolation.calls import ENDINGS, ask_for_ticket, list_calls, list_tickets, list_twin_calls, run_calls, start
@@ -95,8 +96,9 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
             if attempt.kind == COUNTERS and not relation.allows(attempt) and only in USED:
                 three = [await send(place, attempt) for place in trial.places]
                 results.add(relation, replace(attempt, kind=USED), trial.judge(attempt, three))
+        attempted = [call for call in list_calls() if not (relation.shares_files and find_tool(call.path).kind == FILES)]
         for ending in ENDINGS:
-            calls = [call for call in list_calls() if only in call.kind] if ending == ENDINGS[0] else []
+            calls = [call for call in attempted if only in call.kind] if ending == ENDINGS[0] else []
             saying = Attempt(kind="a text that another's scanner would redact", method="SAY", path=ending)
             answers = [await _call_tools(place, functions, [*calls, saying]) for place in trial.places]
             for attempt, *three in zip([*calls, saying], *answers, strict=True):
