@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.calls.url_origin import UrlOrigin
-from ferryman.domain.urls.origin import FETCHES_PER_SITE, SEEN_CHARACTERS_MAX, SeenUrls, WebCall
+from ferryman.domain.urls.origin import FETCHES_PER_SITE, QUERIES_CHARACTERS_MAX, SEEN_CHARACTERS_MAX, SeenUrls, WebCall
 from ferryman.domain.urls.site import find_site
 from ferryman.framing.body import frame_scanned
 from ferryman.framing.frame import remove_invisible
@@ -155,6 +155,17 @@ def test_a_search_that_says_again_what_was_asked_shows_nothing(query: str) -> No
     seen = begin()
     seen.note([search(query, SECRET)])
     assert origin_of(seen, SECRET) is UrlOrigin.UNSEEN
+
+
+def test_a_made_up_url_of_an_approved_domain_does_not_leave_in_clear() -> None:
+    assert begin().judge(["http://ok.test/made?up=1"]) == [UrlOrigin.UNSEEN]
+
+
+def test_searches_show_nothing_once_more_was_searched_for_than_is_remembered() -> None:
+    seen = begin()
+    seen.note([search("a" * 1_000, "https://a.test/1")] * (QUERIES_CHARACTERS_MAX // 1_000))
+    seen.note([search("b", "https://a.test/2")])
+    assert seen.judge(["https://a.test/1", "https://a.test/2"]) == [UrlOrigin.RESULT, UrlOrigin.UNSEEN]
 
 
 def test_a_search_shows_what_it_found() -> None:

@@ -81,6 +81,16 @@ async def test_a_pattern_that_is_none_is_told(full: Desktop, pattern: str) -> No
     assert (answered.code, answered.content.startswith("Error: pattern: must")) == ("invalid_arguments", True)
 
 
+async def test_a_pattern_of_too_many_wildcards_is_refused(full: Desktop) -> None:
+    answered = await full.ask("glob_search", pattern="**" + "?" * 498)
+    assert (answered.code, "too many wildcards" in answered.content) == ("invalid_arguments", True)
+
+
+async def test_a_pattern_that_takes_long_is_matched_all_the_same(full: Desktop) -> None:
+    assert not Glob("[n]?" * 20).is_quick
+    assert (await full.read("glob_search", pattern="[n]" + "?" * 4 + "/20[0-9][0-9]/[a-c].[m]d"))["keys"] == ["notes/2026/c.md"]
+
+
 @given(st.text("ab/*?[]!-.", min_size=1, max_size=12), st.text("ab/.", min_size=1, max_size=8))
 def test_whatever_a_pattern_matches_begins_with_its_prefix(pattern: str, key: str) -> None:
     try:

@@ -35,21 +35,21 @@ def list_found(content: str, arguments: Mapping[str, Any]) -> Iterator[str]:
             yield from list_urls(row["url"])
 
 
-def fold_query(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the texts of a search, as `is_asked` compares them."""
-    return [_fold(leaf) for leaf in iterate_leaves(arguments) if isinstance(leaf, str)]
+def list_texts(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the texts of a search, wherever they are in its arguments."""
+    return [leaf for leaf in iterate_leaves(arguments) if isinstance(leaf, str)]
+
+
+def fold_query(text: str) -> tuple[str, str]:
+    """Return a text that was searched for, as `is_asked` compares it: its letters and digits, as written and decoded."""
+    visible = _UNSEEN.sub("", text)
+    return _SIGNS.sub("", visible.lower()), _SIGNS.sub("", unquote(unquote(visible)).casefold())
 
 
 def is_asked(url: str, queries: Iterable[tuple[str, str]]) -> bool:
     """Tell whether the model has searched for the URL itself, in whatever spelling: only letters and digits count."""
-    plain, decoded = _fold(url.partition("://")[2])
+    plain, decoded = fold_query(url.partition("://")[2])
     return any(plain in query or decoded in decoded_query for query, decoded_query in queries)
-
-
-def _fold(text: str) -> tuple[str, str]:
-    """Return the letters and digits of a text, as it is written and with its percent escapes undone."""
-    visible = _UNSEEN.sub("", text)
-    return _SIGNS.sub("", visible.lower()), _SIGNS.sub("", unquote(unquote(visible)).casefold())
 
 
 def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

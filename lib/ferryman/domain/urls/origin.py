@@ -7,13 +7,13 @@ What a hostile model can tell a site by fetching from it is which of the URLs it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.http.url import InvalidUrlError, parse_page_url
-from ferryman.domain.urls.found import fold_query, is_asked, list_found
+from ferryman.domain.urls.found import fold_query, is_asked, list_found, list_texts
 from ferryman.domain.urls.site import find_site
 from ferryman.domain.urls.tokens import drop_fragment, list_urls
 
@@ -22,6 +22,9 @@ FETCHES_PER_SITE = 5
 
 SEEN_CHARACTERS_MAX = 1_000_000
 """The URLs of results that are remembered, together; what is shown after them counts as not seen."""
+
+QUERIES_CHARACTERS_MAX = 50_000
+"""The texts that were searched for and are remembered, together; what searches show after more of them counts as not seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,7 @@ class SeenUrls:
     _room: int = SEEN_CHARACTERS_MAX
     _fetched: Counter[str] = field(default_factory=Counter)
     _queries: list[tuple[str, str]] = field(default_factory=list)
+    _query_room: int = QUERIES_CHARACTERS_MAX
     _has_sent: bool = False
 
     def judge(self, raws: Iterable[object]) -> list[UrlOrigin]:
@@ -74,22 +78,28 @@ class SeenUrls:
         for call in calls:
             self._has_sent = self._has_sent or call.sends or call.origin is UrlOrigin.APPROVED
             if call.searches:
-                self._queries += fold_query(call.arguments)
+                self._remember(list_texts(call.arguments))
         for call in calls:
             for url in self._list_shown(call):
                 if url not in self._in_results and len(url) <= self._room:
                     self._in_results.add(url)
                     self._room -= len(url)
 
+    def _remember(self, texts: Sequence[str]) -> None:
+        self._query_room -= sum(map(len, texts))
+        if self._query_room >= 0:
+            self._queries += map(fold_query, texts)
+
     def _judge(self, raw: object, fetched: Counter[str]) -> UrlOrigin:
         bare = drop_fragment(raw.strip()) if isinstance(raw, str) else ""
         try:
-            host = parse_page_url(bare).host
+            url = parse_page_url(bare)
         except InvalidUrlError:
             return UrlOrigin.INVALID
+        host = url.host
         if bare in self._list_written():
             return UrlOrigin.WRITTEN
-        is_shown, is_approved = bare in self._in_results, self.admits(host)
+        is_shown, is_approved = bare in self._in_results, url.scheme == "https" and self.admits(host)
         if is_shown and fetched[find_site(host)] < FETCHES_PER_SITE:
             fetched[find_site(host)] += 1
             return UrlOrigin.RESULT
@@ -109,6 +119,8 @@ class SeenUrls:
         not made up, and as long as the model has sent it nothing. A search may say again what was searched for.
         """
         if not call.is_shown:
+            return
+        if call.searches and self._query_room < 0:
             return
         if call.searches:
             urls = list_found(call.content, call.arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from ferryman.tools.files.file_call import FileCall, write_answer
@@ -28,7 +29,7 @@ async def glob_search(*, pattern: str, cursor: str, db: FileCall, **_: Any) -> s
             after = position.format()
             break
         compared += 1
-        if glob.matches(entry.key):
+        if glob.matches(entry.key) if glob.is_quick else await asyncio.to_thread(glob.matches, entry.key):
             keys.append(entry.key)
             room -= len(write_answer({"": entry.key}))
     return write_answer({"keys": keys, "cursor": after})

@@ -11,6 +11,12 @@ import re2  # type: ignore[import-untyped]  # it has no types
 from ferryman.tools.files.file_call import refuse
 
 GLOB_CHARACTERS_MAX = 500
+INSTRUCTIONS_MAX = 1_000
+"""Of a compiled pattern: RE2 may try each of them at every byte of a key."""
+
+QUICK_INSTRUCTIONS = 64
+"""Up to so many, a key is compared in microseconds."""
+
 OPTIONS = re2.Options()
 OPTIONS.max_mem = 1_048_576
 OPTIONS.log_errors = False
@@ -30,9 +36,16 @@ class Glob:
             self._expression: Any = re2.compile(_translate(normal), OPTIONS)
         except (re2.error, UnicodeEncodeError):
             raise refuse("pattern", "must be a pattern of keys, as in notes/**/*.md") from None
+        if self._expression.programsize > INSTRUCTIONS_MAX:
+            raise refuse("pattern", "has too many wildcards, or too long ones")
         wild = _WILD.search(normal)
         self.prefix = normal if wild is None else normal[: wild.start()]
         """How all keys begin that it matches."""
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether keys may be compared on the event loop."""
+        return bool(self._expression.programsize <= QUICK_INSTRUCTIONS)
 
     def matches(self, key: str) -> bool:
         """Tell whether a whole key is one of these."""
