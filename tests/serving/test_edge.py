@@ -108,6 +108,11 @@ async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(client: htt
     assert (await client.put("/v1/tasks/x")).headers["allow"] == "DELETE, GET, PATCH"
 
 
+async def test_a_wrong_method_is_one_whatever_body_it_has_where_files_are(client: httpx.AsyncClient) -> None:
+    answer = await client.request("TRACE", "/v1/files/a.md", content="# A file\n", headers={"Content-Type": "text/markdown"})
+    assert read_problem(answer)[0] == 405
+
+
 async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Stage) -> None:
     class Broken(MemoryTasks):
         async def list(self, owner: str, **_: Any) -> Page[Task]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -102,9 +103,14 @@ def _problems(method: str, operation: dict[str, Any]) -> list[int]:
         404: asks,
         409: asks and method != "get",
         429: asks,
-        422: body or method == "post" or any(parameter["in"] == "query" for parameter in operation.get("parameters", ())),
+        422: body or method == "post" or any(map(_is_read, operation.get("parameters", ()))),
     }
     return [*(status for status, may in conditions.items() if may), *ALWAYS]
+
+
+def _is_read(parameter: Mapping[str, Any]) -> bool:
+    """Tell whether a parameter has a form that may be wrong: a query's, or a version that is meant."""
+    return parameter["in"] == "query" or parameter["name"] in ("if-match", "if-none-match")
 
 
 def _problem(status: int) -> dict[str, Any]:

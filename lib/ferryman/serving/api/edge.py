@@ -56,10 +56,10 @@ class EdgeMiddleware:
                 # the pattern of a route ends with $, which lets a line break follow; no path that is served ends with one
                 raise HTTPException(404)
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
-            is_file = scope["method"] == "PUT" and scope["path"].startswith(FILES_PATH)
-            most = FILE_BYTES_MAX if is_file else IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
+            is_file = scope["path"].startswith(FILES_PATH)
+            most = FILE_BYTES_MAX if is_file and scope["method"] == "PUT" else IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
             receiving = _bounded(receive, most)
-            if _has_body(headers, most, is_json=not is_file) and most == BODY_BYTES_MAX:
+            if _has_body(headers, most, is_json=not is_file) and most == BODY_BYTES_MAX and not is_file:
                 receiving = await _limit_values(receiving, receive, headers.get("authorization", ""))
             await self._app(scope, receiving, sending)
         except HTTPException as error:

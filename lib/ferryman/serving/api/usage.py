@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import BeforeValidator
 
 from ferryman.domain.metering.latency import BOUNDS_MS
 from ferryman.domain.metering.report import DAYS_MAX, UsageGrouping, build_report, list_days, sum_rows
@@ -16,12 +18,22 @@ from ferryman.serving.api.shapes import usage as shapes
 router = APIRouter(prefix="/v1", tags=["usage"])
 
 
+def check_day(value: Any) -> Any:
+    """Return a day as it came. Raise ValueError for seconds since 1970, which would be taken for one."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value) is None:
+        raise ValueError("must be a day like 2026-11-30")
+    return value
+
+
+Day = Annotated[date | None, BeforeValidator(check_day)]
+
+
 @router.get("/usage", summary="What the workspace used on some days, by tool, model, agent or day")
 async def get_usage(
     deps: Dependencies,
     caller: Reader,
-    since: Annotated[date | None, Query(description="The first day (UTC); without it, 29 days before the last")] = None,
-    until: Annotated[date | None, Query(description=f"The last day, at most {DAYS_MAX - 1} later; without it, today")] = None,
+    since: Annotated[Day, Query(description="The first day (UTC); without it, 29 days before the last")] = None,
+    until: Annotated[Day, Query(description=f"The last day, at most {DAYS_MAX - 1} later; without it, today")] = None,
     by: Annotated[UsageGrouping, Query(description="all: by each of the others, in one answer")] = UsageGrouping.TOOL,
 ) -> shapes.UsageReport:
     days = list_days(since, until, today=deps.clock.now().astimezone(UTC).date())
