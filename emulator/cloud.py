@@ -158,7 +158,7 @@ class EmulatedCloud:
         self.tasks = CloudTasksEmulator(path=path, clock=clock, tokens=self.tokens)
         self.triggers = Triggers(path=path, clock=clock, tokens=self.tokens, latency=EVENT_LATENCY)
         self.triggers.retain([row.name for row in self._rows.values() if row.trigger])
-        self.internet = Internet(plan.folder, clock=clock, sock=ports.bind("internet"))
+        self.internet = Internet(plan.folder, clock=clock, sock=ports.bind("internet"), clear=ports.bind("internet/clear"))
         self._objects = ObjectStoreEmulator(path=path, clock=clock)
         for service in (secrets, self.tasks, self.triggers, self._objects, self.internet):
             closing.push_async_callback(service.close)

@@ -30,7 +30,9 @@ class Internet:
     Names, certificates and canned hosts. Files: `internet.json` (what functions read) and `internet/` in the folder.
     """
 
-    def __init__(self, folder: Path, *, clock: EmulatorClock, sock: socket.socket | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, clock: EmulatorClock, sock: socket.socket | None = None, clear: socket.socket | None = None
+    ) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._clock = clock
         self._files = folder / "internet"
@@ -51,7 +53,7 @@ class Internet:
             allocated=self._files / "addresses.json",
             ca=self._bundle,
             client=client,
-            clear={self.port: port_of(self._clear_web.add(self._serve))},
+            clear={self.port: port_of(self._clear_web.add(self._serve, clear))},
         )
 
     def _is_served(self, name: str) -> bool:

@@ -160,7 +160,7 @@ def test_a_viewer_reads_the_whole_record(story: Story) -> None:
 def test_the_policy_says_which_level_takes_a_tool_away(story: Story) -> None:
     rows = {row["tool"]: row["taken_by"] for row in story["policy"]}
     assert [rows[name] for name in ("http_get", "http_post", "wait_until")] == [[], ["agent"], ["task"]]
-    assert rows["web_fetch"] == ["task", "agent", "catalog"]
+    assert rows["browse_url"] == ["task", "agent", "catalog"]
 
 
 @pytest.mark.parametrize(

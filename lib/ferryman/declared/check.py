@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ferryman.catalog.tools import LISTED, TOOLS
+from ferryman.catalog.tools import DECLARED, LISTED, TOOLS
 from ferryman.declared import auth, headers, schemas, templates, urls
 from ferryman.declared.fields import find_json_problem, join_place, report
 from ferryman.declared.templates import SECRET_IN_CONDITION, STATE, Mode
@@ -24,10 +24,9 @@ DESCRIPTION_CHARACTERS_MAX = 4_000
 PARAMETERS_MAX = 100
 DEPTH_MAX = 64
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
-BUILT_IN = frozenset(
-    {*TOOLS, *(tool.function for tool in TOOLS.values()), *(strip_prefix(name) for name in LISTED if has_prefix(name))}
-)
-"""Names that the system uses itself: of tools, of functions, and of the platform's own tools without their prefix."""
+BUILT_IN = frozenset({*TOOLS, DECLARED.function, *(strip_prefix(name) for name in LISTED if has_prefix(name))})
+"""Names that the system uses itself: of tools, of the function of declared tools, and of the platform's own tools without their
+prefix. Names of other functions, such as search, are free."""
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _APPROVED_HOSTS_MAX = 20

@@ -215,7 +215,7 @@ LAYERS = (
         replacements=(
             Replacement(
                 file="tools/registry.py",
-                old="        if name in policy.enabled:",
+                old="        if name in policy.enabled and (tool is not None or name not in TOOLS):",
                 new="        if tool is not None or name in policy.enabled:",
             ),
             Replacement(file="tools/execute_call.py", old="    if ticket.tool not in policy.enabled:", new="    if False:"),
