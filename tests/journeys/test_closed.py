@@ -63,7 +63,7 @@ def test_every_socket_is_one_of_those_that_are_listed(stack: Mapping[str, Any], 
     listed = json.loads((Path(stack["data"]) / "ports.json").read_text())
     assert set(sockets.tcp(pids)) == set(listed.values())
     kinds = {purpose.partition("/")[0] for purpose in listed}
-    assert kinds == {"admin", "functions", "grpc", "internet", "messages", "metadata", "objects"}
+    assert kinds == {"admin", "functions", "grpc", "internet", "messages", "metadata", "objects", "search"}
 
 
 def test_its_unix_sockets_lie_in_a_private_folder(stack: Mapping[str, Any], pids: set[int]) -> None:
