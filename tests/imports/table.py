@@ -43,7 +43,7 @@ CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
     "files": ("POST", "/", {}, {**LOCAL_CALL, "workspace": "none", "write": "none.0", "is_done": False}, 200),
     "local_tools": ("POST", "/", {}, LOCAL_CALL, 200),
     "search": ("POST", "/", {}, LOCAL_CALL, 200),
-    "web": ("POST", "/", {}, {**LOCAL_CALL, "origin": "written", "anywhere": True, "domains": []}, 200),
+    "web": ("POST", "/", {}, {**LOCAL_CALL, "origin": "written", "anywhere": True, "domains": [], "most": 30_000}, 200),
     "on_execution": (
         "POST",
         "/",

@@ -15,7 +15,7 @@ from tests.serving.function_double import CALLER, FunctionDouble, post_call
 URL = "https://a.test/"
 CALL = {
     **{"call": "c", "tool": "web_fetch", "arguments": {"url": URL}, "user": str(UUID(int=1)), "within_s": 5.0},
-    **{"origin": "written", "anywhere": True, "domains": []},
+    **{"origin": "written", "anywhere": True, "domains": [], "most": 30_000},
 }
 
 
@@ -45,6 +45,8 @@ async def test_nobody_else_is_answered(function: Fetching) -> None:
     assert (await post(function, "ferryman-api@p.iam.gserviceaccount.com")).status_code == 403
 
 
-@pytest.mark.parametrize("changes", [{"origin": "unseen"}, {"origin": "x"}, {"anywhere": 1}, {"domains": None}, {"more": 1}])
+@pytest.mark.parametrize(
+    "changes", [{"origin": "unseen"}, {"origin": "x"}, {"anywhere": 1}, {"domains": None}, {"more": 1}, {"most": 600_000}]
+)
 async def test_another_body_is_refused(function: Fetching, changes: dict[str, Any]) -> None:
     assert (await post(function, **changes)).status_code == 400

@@ -48,6 +48,8 @@ from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
+from ferryman.tools.keyless.keeping import KEEPING_S, ResultFiles
+from ferryman.tools.keyless.room import FileRoom
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.tools.web.arguments import READING_S, SECONDS_MAX
@@ -71,12 +73,21 @@ class OrchestratorFunction:
         public = PublicKey.parse(settings.sealing_public_key)
 
         clock, execution_timeout = SystemClock(), timedelta(seconds=settings.execution_s)
-        tickets = FirestoreTickets(clients, request_s=settings.request_s)
-        files = FileHook(files=RemoteFiles(functions), quotas=FirestoreFileQuotas(clients), clock=clock)
-        keyless = KeylessCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask, hooks={FILES: files})
+        keeps = settings.has_files
+        keeping_s = KEEPING_S if keeps else 0.0
+        tickets = FirestoreTickets(clients, request_s=settings.request_s + keeping_s)
+        room = FileRoom(files=RemoteFiles(functions), quotas=FirestoreFileQuotas(clients), clock=clock)
+        keyless = KeylessCalls(
+            tickets=tickets,
+            scanner=remote,
+            clock=clock,
+            ask=remote.ask,
+            hooks={FILES: FileHook(room=room)},
+            results=ResultFiles(room=room, scanner=remote) if keeps else None,
+        )
         # a page may take longer than any other call
-        page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S))
-        page_calls = replace(keyless, tickets=page_tickets, hooks={"web": WebHook()})
+        page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S) + keeping_s)
+        page_calls = replace(keyless, tickets=page_tickets, hooks={"web": WebHook(keeps)})
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
         clusters = FirestoreClusters(clients)
         executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)

@@ -10,7 +10,7 @@ from ferryman.offload import Budget
 from ferryman.pages.page import PageText, read_page
 
 EXCERPT_CHARACTERS_MAX = 30_000
-"""Characters that a model is given at once, with all that is said about them."""
+"""Characters that a model is given at once, with all that is said about them, where what is longer is not kept."""
 
 LINE_CHARACTERS = 1_000
 """How far back a part is ended at the end of a line."""
@@ -32,23 +32,34 @@ class Excerpt:
 
 
 async def read_excerpt(
-    owner: str, content: bytes, content_type: str, url: str, offset: int = 0, *, note: str = "", budget: Budget = BUDGET
+    owner: str,
+    content: bytes,
+    content_type: str,
+    url: str,
+    offset: int = 0,
+    *,
+    note: str = "",
+    most: int = EXCERPT_CHARACTERS_MAX,
+    budget: Budget = BUDGET,
 ) -> Excerpt:
-    """Return the part of a body at `offset`, in characters of its text, computed in a worker for `owner`.
+    """Return the part of a body at `offset`, in characters of its text, computed in a worker for `owner`: at most `most`.
 
     `url` is where the body came from, after redirects; `note` is added to what was left out of it. A body above the budget is
     told in a sentence. Raise `TooManyJobsError` where too many jobs of the owner wait, `JobFailedError` where one failed.
     """
     try:
-        return await offload.run(owner, budget, read_excerpt_here, content[:CONTENT_BYTES_MAX], content_type, url, offset, note)
+        body = content[:CONTENT_BYTES_MAX]
+        return await offload.run(owner, budget, read_excerpt_here, body, content_type, url, offset, note, most)
     except offload.OverBudgetError as error:
         return Excerpt(f"The {len(content):,} bytes cannot be read: {error}.", None)
 
 
-def read_excerpt_here(content: bytes, content_type: str, url: str, offset: int = 0, note: str = "") -> Excerpt:
+def read_excerpt_here(
+    content: bytes, content_type: str, url: str, offset: int = 0, note: str = "", most: int = EXCERPT_CHARACTERS_MAX
+) -> Excerpt:
     """Return the part of a body at `offset`, computed in this process: for workers, and pure."""
     page = read_page(content, content_type, url)
-    return cut_excerpt(write_page(replace(page, note="; ".join(part for part in (page.note, note) if part))), offset)
+    return cut_excerpt(write_page(replace(page, note="; ".join(part for part in (page.note, note) if part))), offset, most)
 
 
 def write_page(page: PageText) -> str:
@@ -58,14 +69,17 @@ def write_page(page: PageText) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def cut_excerpt(text: str, offset: int) -> Excerpt:
-    """Return the part of `text` at `offset`: all of it joins to the whole text, apart from the notes at their ends."""
+def cut_excerpt(text: str, offset: int, most: int = EXCERPT_CHARACTERS_MAX) -> Excerpt:
+    """Return the part of `text` at `offset`, at most `most` characters.
+
+    All parts join to the whole text, apart from the notes at their ends.
+    """
     offset = max(0, offset)
     if offset and offset >= len(text):
         return Excerpt(f"There is no more to read at offset {offset:,}: the text has {len(text):,} characters.", None)
-    if len(text) - offset <= EXCERPT_CHARACTERS_MAX:
+    if len(text) - offset <= most:
         return Excerpt(text[offset:], None)
-    end = offset + EXCERPT_CHARACTERS_MAX - TAIL_CHARACTERS
+    end = offset + most - TAIL_CHARACTERS
     line = text.rfind("\n", end - LINE_CHARACTERS, end)
     if line >= 0:
         end = line + 1

@@ -10,12 +10,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ferryman.domain.calls.url_origin import UrlOrigin
+from ferryman.domain.files.kept import KEPT_BYTES_MAX
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
     from ferryman.composition.web import WebFunction
+
+
+LEAST = 2_000
+"""Characters of a page that may be asked for at least: a part of it ends with a line of its own."""
 
 
 def build_function(known: Settings) -> WebFunction:
@@ -38,7 +43,9 @@ async def _answer(function: WebFunction, request: Request) -> Response:
     from ferryman.tools.web.web_fetch import web_fetch
 
     members = {"call": str, "tool": str, "arguments": dict, "user": str, "within_s": float}
-    body = await read_body(request, **members, origin=str, anywhere=bool, domains=list)
+    body = await read_body(request, **members, origin=str, anywhere=bool, domains=list, most=int)
+    if not LEAST <= body["most"] <= KEPT_BYTES_MAX:
+        raise HTTPException(400, f"most must be {LEAST:,} to {KEPT_BYTES_MAX:,}")
     if body["origin"] not in tuple(UrlOrigin) or not UrlOrigin(body["origin"]).is_fetched:
         raise HTTPException(400, "origin must be that of a URL which is fetched")
     try:

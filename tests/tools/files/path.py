@@ -22,6 +22,8 @@ from ferryman.tools.files.file_call import FileCall
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.tools.keyless.calling import KeylessCalls
+from ferryman.tools.keyless.keeping import ResultFiles
+from ferryman.tools.keyless.room import FileRoom
 from ferryman.tools.local_function.execute import answer
 
 assert "file_read" in TOOLS, "the tools are registered where they are imported"
@@ -41,9 +43,14 @@ class FilePath:
 
     def __post_init__(self) -> None:
         self.files = WorkspaceFiles(self.objects)
-        hook = FileHook(files=self.files, quotas=self.quotas, clock=self.clock)
+        room = FileRoom(files=self.files, quotas=self.quotas, clock=self.clock)
         self.calls = KeylessCalls(
-            tickets=self.tickets, scanner=self.scanner, clock=self.clock, ask=self.ask, hooks={"files": hook}
+            tickets=self.tickets,
+            scanner=self.scanner,
+            clock=self.clock,
+            ask=self.ask,
+            hooks={"files": FileHook(room=room)},
+            results=ResultFiles(room=room, scanner=self.scanner),
         )
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:

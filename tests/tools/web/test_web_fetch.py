@@ -43,7 +43,14 @@ class Site:
 
 
 async def fetch(site: Site, about: Mapping[str, Any] | None = None, **arguments: Any) -> dict[str, Any]:
-    body = {"arguments": {"url": URL, **arguments}, "user": "u", "within_s": 60.0, "origin": "written", "anywhere": True}
+    body = {
+        "arguments": {"url": URL, **arguments},
+        "user": "u",
+        "within_s": 60.0,
+        "origin": "written",
+        "anywhere": True,
+        "most": 30_000,
+    }
     return await web_fetch(site, {**body, "domains": [], **(about or {})}, ceiling=CEILING)
 
 

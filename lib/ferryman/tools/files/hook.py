@@ -13,27 +13,20 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.files.growth import measure_growth
 from ferryman.domain.files.keys import clean_key
-from ferryman.domain.files.quota import FileQuota, QuotaExceededError, TooManyWritesError, list_abandoned
-from ferryman.domain.files.writes import ClosedWrite, FileWrite, StoredWrite, name_call, read_rows
+from ferryman.domain.files.quota import QuotaExceededError, TooManyWritesError
+from ferryman.domain.files.writes import ClosedWrite, StoredWrite, name_call, read_rows
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.workspaces.workspace import WorkspaceGoneError
-from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
-from ferryman.ports.file_quotas import FileQuotas
-from ferryman.ports.files import Files
 from ferryman.ports.tickets import ClaimedCall
-
-ABANDONED_AT_ONCE = 3
-"""How many writes of ended executions one call looks after."""
+from ferryman.tools.keyless.room import FileRoom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileHook:
     """`CallHook` of the tools of files. A call that writes is one write, named by its execution and its number."""
 
-    files: Files
-    quotas: FileQuotas
-    clock: Clock
+    room: FileRoom
 
     async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:
         ticket, workspace = claimed.ticket, execution.context.workspace
@@ -46,7 +39,7 @@ class FileHook:
             raise CallRefusedError(refusal.LEAK_IN_ARGUMENTS)
         key = _read_key(ticket.display_arguments)
         try:
-            quota = await self._reserve(claimed, execution, write, growth, key)
+            quota = await self.room.reserve(claimed, execution, write, growth, key)
         except QuotaExceededError as error:
             raise CallRefusedError(refusal.refuse_file(str(error), full=True)) from None
         except TooManyWritesError as error:
@@ -64,44 +57,10 @@ class FileHook:
             growth = measure_growth(True, ticket.display_arguments) or 0
             return ClosedWrite(name=write, writes=_read_writes(answer, write, growth))
         try:
-            done = await self.files.find(workspace, _read_key(ticket.display_arguments), write=write)
+            done = await self.room.files.find(workspace, _read_key(ticket.display_arguments), write=write)
         except (UnavailableError, InvalidInputError):
             return None  # its bytes stay reserved until somebody knows
         return ClosedWrite(name=write, writes=() if done is None else done.writes)
-
-    async def _reserve(self, claimed: ClaimedCall, execution: Execution, write: str, growth: int, key: str) -> FileQuota:
-        context, now = execution.context, self.clock.now()
-
-        async def reserve() -> FileQuota:
-            return await self.quotas.reserve(
-                context.workspace,
-                write,
-                owner=context.owner,
-                size_bytes=growth,
-                limit_bytes=claimed.policy.plan.file_bytes,
-                now=now,
-                key=key,
-            )
-
-        try:
-            quota = await reserve()
-        except (QuotaExceededError, TooManyWritesError):
-            if not await self._close_abandoned(context.workspace, await self.quotas.get(context.workspace)):
-                raise
-            return await reserve()
-        if list_abandoned(quota, now):
-            await self._close_abandoned(context.workspace, quota)
-        return quota
-
-    async def _close_abandoned(self, workspace: str, quota: FileQuota) -> int:
-        """Close some writes of executions that were ended while the outcome was unknown; return how many."""
-        abandoned = list_abandoned(quota, self.clock.now())[:ABANDONED_AT_ONCE]
-        for write, reservation in abandoned:
-            done: FileWrite | None = None
-            if reservation.key:
-                done = await self.files.find(workspace, reservation.key, write=write)
-            await self.quotas.close(workspace, write, () if done is None else done.writes)
-        return len(abandoned)
 
 
 def _read_key(arguments: Mapping[str, Any]) -> str:

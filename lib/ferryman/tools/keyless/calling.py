@@ -38,6 +38,7 @@ from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.tools.keyless.framing import strip_content
 from ferryman.tools.keyless.hook import CallHook
+from ferryman.tools.keyless.keeping import ResultFiles
 from ferryman.tools.keyless.results import build_refusal, build_result
 
 SCANNED_CHARACTERS_MAX = 4 * RESULT_CHARACTERS_MAX
@@ -58,13 +59,17 @@ class KeylessOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeylessCalls:
-    """Executes the calls of the tools whose functions hold no key; `hooks` by kind of tool."""
+    """Executes the calls of the tools whose functions hold no key; `hooks` by kind of tool.
+
+    `results` keeps what is longer than a model is shown; without it such a result is cut.
+    """
 
     tickets: Tickets
     scanner: ReplyScanner
     clock: Clock
     ask: AskFunction
     hooks: Mapping[str, CallHook] = field(default_factory=dict)
+    results: ResultFiles | None = None
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         """Return the ticket as it settled, or with the refusal that is yet to be stored.
@@ -135,6 +140,8 @@ class KeylessCalls:
             readable = replace(answer, content=strip_content(answer.content)) if policy.wrapped else answer
             scanned, changes = await self._scan(execution, readable)
             result = await build_result(ticket, execution.owner, answer, scanned)
+            if self.results is not None and self.results.takes(ticket.tool, claimed.policy, answer):
+                result, write = await self.results.keep(claimed, execution, result, answer, scanned.content)
         except RejectedError:  # no answer, or a credential of the task does not open: nobody can say what the text holds
             if hook is not None and answer is None:
                 write = await hook.conclude(claimed, execution, None)

@@ -25,6 +25,15 @@ def strip_content(content: str) -> str:
     return remove_invisible(content[:CHARACTERS_READ])
 
 
+async def remove_unseen(owner: str, text: str) -> str:
+    """Return what follows such a content without what nobody sees. Raise as `offload.run` does."""
+    from ferryman.framing.frame import remove_invisible
+
+    if len(text) <= INLINE_CHARACTERS_MAX:
+        return remove_invisible(text)
+    return await offload.run(owner, offload.TEXT, remove_invisible, text)
+
+
 async def frame_answer(owner: str, text: str, answer: KeylessAnswer, *, code: str | None, most: int) -> tuple[str, Part]:
     """Return what the model reads of an answer whose content was scanned, `text`, and which part of it that is.
 

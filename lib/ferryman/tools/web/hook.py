@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import limit_result
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.kept import KEPT_BYTES_MAX, READING_TOOL
 from ferryman.domain.http.url import InvalidUrlError, parse_page_url
 from ferryman.domain.urls.origin import FETCHES_PER_SITE
 from ferryman.ports.tickets import ClaimedCall
 
 
+@dataclass(frozen=True, slots=True)
 class WebHook:
-    """The hook of the kind `web`. The decision is the ticket's, made when it was journaled."""
+    """The hook of the kind `web`. The decision is the ticket's, made when it was journaled.
+
+    `keeps` tells that what is longer than a model is shown is kept, where the execution can read on.
+    """
+
+    keeps: bool = False
 
     async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:  # noqa: ARG002 - the ticket says it
         """Return `origin`, and whether redirects may lead `anywhere` public; if not, to hosts of the patterns `domains`.
+
+        `most` are the characters of a page that are answered: those that are shown, or those that are kept.
 
         Raise `CallRefusedError`.
         """
@@ -28,7 +40,9 @@ class WebHook:
             raise CallRefusedError(_refuse(claimed.ticket.display_arguments.get("url"), origin))
         is_made_up = origin is UrlOrigin.APPROVED
         domains = list(claimed.policy.domains) if is_made_up else []
-        return {"origin": origin.value, "anywhere": not is_made_up, "domains": domains}
+        is_kept = self.keeps and READING_TOOL in claimed.policy.enabled
+        most = KEPT_BYTES_MAX if is_kept else limit_result(find_tool(claimed.ticket.tool).policy)
+        return {"origin": origin.value, "anywhere": not is_made_up, "domains": domains, "most": most}
 
     async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> None:
         """Do nothing: nothing was set aside."""

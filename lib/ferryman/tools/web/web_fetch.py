@@ -26,7 +26,8 @@ _DELIMITERS = b' \t\r\n"<>'
 async def web_fetch(pages: Pages, body: Mapping[str, Any], *, ceiling: int) -> dict[str, Any]:
     """Return the answer to a call: `content`, `code`, and what was sent and received (`KeylessAnswer`).
 
-    `body` has the call's `arguments`, `user` and `within_s`, and what the hook added: `origin`, `anywhere` and `domains`.
+    `body` has the call's `arguments`, `user` and `within_s`, and what the hook added: `origin`, `anywhere`, `domains`, and
+    `most`, the characters of the text that are answered.
     """
     origin, domains = UrlOrigin(body["origin"]), body["domains"]
     admits = None if body["anywhere"] else partial(is_covered, domains)
@@ -44,13 +45,13 @@ async def web_fetch(pages: Pages, body: Mapping[str, Any], *, ceiling: int) -> d
         )
     except CallRefusedError as refused:
         return {"content": refused.refusal.message, "code": refused.refusal.reason}
-    return {**await _read_page(page, fetch, body["user"]), **_report(page)}
+    return {**await _read_page(page, fetch, body["user"], body["most"]), **_report(page)}
 
 
-async def _read_page(page: FetchedPage, fetch: FetchArguments, owner: str) -> dict[str, Any]:
+async def _read_page(page: FetchedPage, fetch: FetchArguments, owner: str, most: int) -> dict[str, Any]:
     inbound = page.inbound
     content, note = _cut_body(inbound, fetch.bytes_max)
-    excerpt = await read_excerpt(owner, content, page.media_type, str(page.url), fetch.offset, note=note)
+    excerpt = await read_excerpt(owner, content, page.media_type, str(page.url), fetch.offset, note=note, most=most)
     if is_error(inbound.status):
         return {"content": excerpt.text[:ERROR_CHARACTERS_MAX], "code": get_code(inbound.status)}
     return {"content": excerpt.text or EMPTY, "code": None, "truncated": excerpt.offset is not None or bool(note)}

@@ -1,0 +1,64 @@
+"""Kept results: what a call read beyond what the model is shown at once becomes a file of its execution."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+
+from ferryman.domain.calls.call import TRUNCATED
+
+KEPT_BYTES_MAX = 512 * 1024
+"""Of one result in UTF-8, with the line that tells what is missing after it."""
+
+KEPT_TYPE = "text/plain; charset=utf-8"
+FOLDER = "executions"
+READING_TOOL = "file_read"
+"""The tool that reads on: without it nothing is kept, since nobody could."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptResult:
+    """The text of a result as it is stored in the file `key`; `is_cut` tells that there was more."""
+
+    key: str
+    content: bytes = field(repr=False)
+    is_cut: bool
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file, in hex."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def tell(self, offset: int) -> str:
+        """Return the line that names the file and how to read on from byte `offset`."""
+        what = (
+            f"The first {len(self.content):,} bytes are" if self.is_cut else f"The whole text, {len(self.content):,} bytes, is"
+        )
+        how = json.dumps({"key": self.key, "offset": offset})
+        return f"\n{what} kept in a file. To read on: {READING_TOOL} {how}"
+
+
+def build_kept(key: str, text: str, *, is_cut: bool) -> KeptResult:
+    """Return `text` as it is stored, at most `KEPT_BYTES_MAX` bytes; what has more, or `is_cut` already, says so at its end."""
+    encoded = text.encode(errors="replace")
+    if not is_cut and len(encoded) <= KEPT_BYTES_MAX:
+        return KeptResult(key=key, content=encoded, is_cut=False)
+    mark = f"\n{TRUNCATED} No more than {KEPT_BYTES_MAX:,} bytes of a result are kept.".encode()
+    # what is left of a character at the cut goes
+    whole = encoded[: KEPT_BYTES_MAX - len(mark)].decode(errors="ignore").encode()
+    return KeptResult(key=key, content=whole + mark, is_cut=True)
+
+
+def tell_unkept(why: str, shown: int) -> str:
+    """Return the line that says that only `shown` characters of a result are there, and `why`, in our own words."""
+    return f"\nOnly {shown:,} characters are shown, and the rest is not kept: {why}."
+
+
+def name_kept(execution: str, seq: int, attempt: int) -> tuple[str, str]:
+    """Return the key of a call's file, and the name of the write that makes it.
+
+    Each attempt has its own: what an earlier one read, whose outcome nobody knows, may be another text.
+    """
+    number = str(seq) if attempt <= 1 else f"{seq}-{attempt}"
+    return f"{FOLDER}/{execution}/{number}.txt", f"{execution}.{seq}.{max(1, attempt)}"

@@ -1,0 +1,63 @@
+"""Room for a write: its bytes reserved in the quota of the workspace, where need be after abandoned writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.quota import FileQuota, QuotaExceededError, TooManyWritesError, list_abandoned
+from ferryman.domain.files.writes import FileWrite
+from ferryman.ports.clock import Clock
+from ferryman.ports.file_quotas import FileQuotas
+from ferryman.ports.files import Files
+from ferryman.ports.tickets import ClaimedCall
+
+ABANDONED_AT_ONCE = 3
+"""How many writes of ended executions one call looks after."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRoom:
+    """Reserves bytes for writes of calls, within the plan that the execution began with."""
+
+    files: Files
+    quotas: FileQuotas
+    clock: Clock
+
+    async def reserve(self, claimed: ClaimedCall, execution: Execution, write: str, size_bytes: int, key: str) -> FileQuota:
+        """Reserve up to `size_bytes` for the `write` of the file `key`, once.
+
+        Raise `QuotaExceededError`, `TooManyWritesError`, `WorkspaceGoneError` or `UnavailableError`.
+        """
+        context, now = execution.context, self.clock.now()
+
+        async def reserve() -> FileQuota:
+            return await self.quotas.reserve(
+                context.workspace,
+                write,
+                owner=context.owner,
+                size_bytes=size_bytes,
+                limit_bytes=claimed.policy.plan.file_bytes,
+                now=now,
+                key=key,
+            )
+
+        try:
+            quota = await reserve()
+        except (QuotaExceededError, TooManyWritesError):
+            if not await self._close_abandoned(context.workspace, await self.quotas.get(context.workspace)):
+                raise
+            return await reserve()
+        if list_abandoned(quota, now):
+            await self._close_abandoned(context.workspace, quota)
+        return quota
+
+    async def _close_abandoned(self, workspace: str, quota: FileQuota) -> int:
+        """Close some writes of executions that were ended while the outcome was unknown; return how many."""
+        abandoned = list_abandoned(quota, self.clock.now())[:ABANDONED_AT_ONCE]
+        for write, reservation in abandoned:
+            done: FileWrite | None = None
+            if reservation.key:
+                done = await self.files.find(workspace, reservation.key, write=write)
+            await self.quotas.close(workspace, write, () if done is None else done.writes)
+        return len(abandoned)

@@ -1,0 +1,25 @@
+"""Long texts, scanned in windows, since a key holder decodes so much at once; they overlap by more than a credential has."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
+from ferryman.tools.keyless.framing import CHARACTERS_READ
+
+OVERLAP = CHARACTERS_READ - RESULT_CHARACTERS_MAX
+"""Characters that two windows share: as many as every response has beyond what is shown of it."""
+
+
+async def scan_windows(first: str, rest: str, scan: Callable[[str], Awaitable[str]]) -> str:
+    """Return a text without credentials: `first` is its scanned beginning, `rest` is what follows and was not scanned.
+
+    Each window begins with the end of the one before as that was scanned, so a credential across two windows is found in the
+    later one. Where the text goes on after `rest`, the last `OVERLAP` may be cut within one. Raise what `scan` does.
+    """
+    parts, tail = list[str](), first
+    for start in range(0, len(rest), RESULT_CHARACTERS_MAX):
+        kept = max(0, len(tail) - OVERLAP)
+        parts.append(tail[:kept])
+        tail = await scan(tail[kept:] + rest[start : start + RESULT_CHARACTERS_MAX])
+    return "".join((*parts, tail))
