@@ -73,7 +73,7 @@ class OrchestratorFunction:
         public = PublicKey.parse(settings.sealing_public_key)
 
         clock, execution_timeout = SystemClock(), timedelta(seconds=settings.execution_s)
-        keeps = settings.has_files
+        keeps, retention = settings.has_files, Retention.from_settings(settings)
         keeping_s = KEEPING_S if keeps else 0.0
         tickets = FirestoreTickets(clients, request_s=settings.request_s + keeping_s)
         room = FileRoom(files=RemoteFiles(functions), quotas=FirestoreFileQuotas(clients), clock=clock)
@@ -83,14 +83,14 @@ class OrchestratorFunction:
             clock=clock,
             ask=remote.ask,
             hooks={FILES: FileHook(room=room)},
-            results=ResultFiles(room=room, scanner=remote) if keeps else None,
+            results=ResultFiles(room=room, scanner=remote, period=retention.period) if keeps else None,
         )
         # a page may take longer than any other call
         page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S) + keeping_s)
         page_calls = replace(keyless, tickets=page_tickets, hooks={"web": WebHook(keeps)})
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
         clusters = FirestoreClusters(clients)
-        executions = FirestoreExecutions(clients, Retention.from_settings(settings), plans)
+        executions = FirestoreExecutions(clients, retention, plans)
         searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
         kinds = {
             **dict.fromkeys(("concierge", FILES, "local_function", "search"), keyless.execute),

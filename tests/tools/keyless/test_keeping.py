@@ -88,7 +88,7 @@ class Keeper:
         assert settled == self.memory.tickets["e"][0]
         return settled.result
 
-    async def read(self, key: str = "executions/e/0.txt") -> str:
+    async def read(self, key: str = "executions/2026-11-21/e/0.txt") -> str:
         return (await self.files.read(W, key)).content.decode()
 
     @property
@@ -139,7 +139,7 @@ async def test_the_line_is_after_the_frame_and_the_part_that_names_the_file(keep
     result = await keeper.get_result()
     body, file = result.parts
     assert result.content[file.start : file.end] == result.content.splitlines()[-1]
-    assert (body.kind, file.kind, file.file) == (PartKind.TEXT, PartKind.FILE, "executions/e/0.txt")
+    assert (body.kind, file.kind, file.file) == (PartKind.TEXT, PartKind.FILE, "executions/2026-11-21/e/0.txt")
     assert (file.size_bytes, file.sha256) == (7_000, hashlib.sha256(keeper.says.encode()).hexdigest())
     assert file.label.integrity is Integrity.UNTRUSTED
 
@@ -232,10 +232,10 @@ async def test_a_result_whose_rest_cannot_be_scanned_is_not_kept(keeper: Keeper)
 
 
 async def test_a_file_that_is_there_is_left_alone(keeper: Keeper) -> None:
-    await keeper.files.write(W, "executions/e/0.txt", b"mine", content_type="text/plain", write="before")
+    await keeper.files.write(W, "executions/2026-11-21/e/0.txt", b"mine", content_type="text/plain", write="before")
     keeper.says = number(1_000)
     result = await keeper.get_result()
-    assert "the rest is not kept: there is another file at executions/e/0.txt" in result.content
+    assert "the rest is not kept: there is another file at executions/2026-11-21/e/0.txt" in result.content
     assert (await keeper.read(), keeper.quota) == ("mine", FileQuota(id=W))
 
 
@@ -265,7 +265,7 @@ async def test_a_write_whose_answer_is_lost_stays_reserved_until_somebody_looks(
 async def test_a_later_attempt_writes_a_file_of_its_own(keeper: Keeper) -> None:
     keeper.memory.tickets["e"][0] = replace(keeper.memory.tickets["e"][0], attempt=1)
     keeper.says = number(1_000)
-    assert read_line(await keeper.get_result())["key"] == "executions/e/0-2.txt"
+    assert read_line(await keeper.get_result())["key"] == "executions/2026-11-21/e/0-2.txt"
 
 
 async def test_without_a_credential_nothing_is_scanned_and_the_rest_is_kept(keeper: Keeper) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 
 from ferryman.domain.calls.call import TRUNCATED
 
@@ -13,8 +15,13 @@ KEPT_BYTES_MAX = 512 * 1024
 
 KEPT_TYPE = "text/plain; charset=utf-8"
 FOLDER = "executions"
+ENDED_LATER = timedelta(days=1)
+"""An execution that was created on one day has ended on the next at the latest."""
+
 READING_TOOL = "file_read"
 """The tool that reads on: without it nothing is kept, since nobody could."""
+
+_KEY = re.compile(FOLDER + r"/([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]+/[0-9]+(?:-[0-9]+)?\.txt", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +62,26 @@ def tell_unkept(why: str, shown: int) -> str:
     return f"\nOnly {shown:,} characters are shown, and the rest is not kept: {why}."
 
 
-def name_kept(execution: str, seq: int, attempt: int) -> tuple[str, str]:
+def name_kept(execution: str, created: datetime, seq: int, attempt: int) -> tuple[str, str]:
     """Return the key of a call's file, and the name of the write that makes it.
 
-    Each attempt has its own: what an earlier one read, whose outcome nobody knows, may be another text.
+    Each attempt has its own: what an earlier one read, whose outcome nobody knows, may be another text. Keys begin with the
+    day (UTC) on which the execution was created, so that a list begins with the oldest.
     """
     number = str(seq) if attempt <= 1 else f"{seq}-{attempt}"
-    return f"{FOLDER}/{execution}/{number}.txt", f"{execution}.{seq}.{max(1, attempt)}"
+    return f"{FOLDER}/{created:%Y-%m-%d}/{execution}/{number}.txt", f"{execution}.{seq}.{max(1, attempt)}"
+
+
+def is_expired(key: str, period: timedelta, now: datetime) -> bool:
+    """Tell whether a kept result is older than its execution may be, which is gone `period` after its end."""
+    match = _KEY.fullmatch(key)
+    try:
+        created = date.fromisoformat(match[1]) if match is not None else None
+    except ValueError:
+        return False
+    return created is not None and now.date() - created > period + ENDED_LATER
+
+
+def name_removal(key: str) -> str:
+    """Return the name of the write that deletes the file `key` when it has expired."""
+    return f"expired.{hashlib.sha256(key.encode()).hexdigest()[:32]}"

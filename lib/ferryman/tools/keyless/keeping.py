@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from ferryman import offload
 from ferryman.catalog.tools import find_tool, holds_secrets
@@ -17,6 +18,7 @@ from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.executions.retention import limit_retention
 from ferryman.domain.files.kept import (
     KEPT_BYTES_MAX,
     KEPT_TYPE,
@@ -34,6 +36,7 @@ from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import ClaimedCall
+from ferryman.tools.keyless.expiry import remove_expired
 from ferryman.tools.keyless.framing import CHARACTERS_READ, remove_unseen
 from ferryman.tools.keyless.room import FileRoom
 from ferryman.tools.keyless.windows import OVERLAP, scan_windows
@@ -51,10 +54,11 @@ class NotKeptError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFiles:
-    """Keeps results in the files of the execution's workspace."""
+    """Keeps results in the files of the execution's workspace, as long as its executions: at most `period`, None: for ever."""
 
     room: FileRoom
     scanner: ReplyScanner
+    period: timedelta | None = None
 
     def takes(self, tool: str, policy: ExecutionPolicy, answer: KeylessAnswer) -> bool:
         """Tell whether the answer is one whose rest is kept: content of others, in an execution that can read on."""
@@ -73,12 +77,15 @@ class ResultFiles:
         """
         body, most = result.content[result.parts[0].start : result.parts[0].end], limit_result(find_tool(result.tool).policy)
         ticket = claimed.ticket
-        key, write = name_kept(execution.id, ticket.seq, ticket.attempt)
+        key, write = name_kept(execution.id, execution.created_at, ticket.seq, ticket.attempt)
         try:
             async with asyncio.timeout(KEEPING_S):
                 text = await self._scan(execution, answer.content, scanned)
                 if len(text) <= most:  # without its credentials all of it is shown
                     return result, None
+                period = limit_retention(self.period, execution.retention_days)
+                if period is not None:
+                    await remove_expired(self.room, claimed, execution, period)
                 kept = build_kept(key, text, is_cut=len(answer.content) > SCANNED_MAX)
                 closed = await self._write(claimed, execution, kept, write)
         except (NotKeptError, TimeoutError) as error:
