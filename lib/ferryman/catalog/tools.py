@@ -41,6 +41,9 @@ TOOLS: dict[str, Tool] = {name: tool for name, tool in LISTED.items() if isinsta
 FILES = "files"
 """The kind of tools that need a bucket: a deployment without one offers none of them."""
 
+READING_ON = "file_read"
+"""The tool that reads on in a result that was kept as a file."""
+
 FINDING = "finding"
 """The kind of tools that search for others of the task."""
 
@@ -93,6 +96,15 @@ def get_expense(result: ToolCallResult) -> CallExpense:
 def may_fetch_tokens(policy: ExecutionPolicy) -> bool:
     """Tell whether tokens may be fetched for the execution, which only the function of declared tools does."""
     return bool(policy.declared) or any(find_tool(name).function == DECLARED.function for name in policy.tools)
+
+
+def is_kept(tool: str, policy: ExecutionPolicy) -> bool:
+    """Tell whether what a call of `tool` read beyond what is shown is kept as a file.
+
+    It is where the call changed nothing and read content of others, in an execution that can read on.
+    """
+    declared = find_tool(tool).policy
+    return READING_ON in policy.enabled and tool != READING_ON and declared.wrapped and not declared.changes
 
 
 def holds_secrets(policy: ExecutionPolicy) -> bool:

@@ -18,8 +18,6 @@ FOLDER = "executions"
 ENDED_LATER = timedelta(days=1)
 """An execution that was created on one day has ended on the next at the latest."""
 
-READING_TOOL = "file_read"
-"""The tool that reads on: without it nothing is kept, since nobody could."""
 
 _KEY = re.compile(FOLDER + r"/([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]+/[0-9]+(?:-[0-9]+)?\.txt", re.ASCII)
 
@@ -43,7 +41,7 @@ class KeptResult:
             f"The first {len(self.content):,} bytes are" if self.is_cut else f"The whole text, {len(self.content):,} bytes, is"
         )
         how = json.dumps({"key": self.key, "offset": offset})
-        return f"\n{what} kept in a file. To read on: {READING_TOOL} {how}"
+        return f"\n{what} kept in a file. To read on: file_read {how}"
 
 
 def build_kept(key: str, text: str, *, is_cut: bool) -> KeptResult:

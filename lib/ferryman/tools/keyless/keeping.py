@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ferryman import offload
-from ferryman.catalog.tools import find_tool, holds_secrets
+from ferryman.catalog.tools import find_tool, holds_secrets, is_kept
 from ferryman.domain.calls.call import ToolCallResult, limit_result
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.part import Part, PartKind
@@ -22,7 +22,6 @@ from ferryman.domain.executions.retention import limit_retention
 from ferryman.domain.files.kept import (
     KEPT_BYTES_MAX,
     KEPT_TYPE,
-    READING_TOOL,
     KeptResult,
     build_kept,
     name_kept,
@@ -61,11 +60,9 @@ class ResultFiles:
     period: timedelta | None = None
 
     def takes(self, tool: str, policy: ExecutionPolicy, answer: KeylessAnswer) -> bool:
-        """Tell whether the answer is one whose rest is kept: content of others, in an execution that can read on."""
-        declared = find_tool(tool).policy
-        is_long = len(answer.content) > limit_result(declared)
-        is_read_on = READING_TOOL in policy.enabled and tool != READING_TOOL
-        return is_long and is_read_on and declared.wrapped and not declared.changes and answer.code is None
+        """Tell whether there is a rest of the answer that is kept: that of a failure is not."""
+        is_long = len(answer.content) > limit_result(find_tool(tool).policy)
+        return is_long and answer.code is None and is_kept(tool, policy)
 
     async def keep(
         self, claimed: ClaimedCall, execution: Execution, result: ToolCallResult, answer: KeylessAnswer, scanned: str

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ferryman.catalog.tools import find_tool
+from ferryman.catalog.tools import find_tool, is_kept
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import limit_result
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.files.kept import KEPT_BYTES_MAX, READING_TOOL
+from ferryman.domain.files.kept import KEPT_BYTES_MAX
 from ferryman.domain.http.url import InvalidUrlError, parse_page_url
 from ferryman.domain.urls.origin import FETCHES_PER_SITE
 from ferryman.ports.tickets import ClaimedCall
@@ -40,8 +40,9 @@ class WebHook:
             raise CallRefusedError(_refuse(claimed.ticket.display_arguments.get("url"), origin))
         is_made_up = origin is UrlOrigin.APPROVED
         domains = list(claimed.policy.domains) if is_made_up else []
-        is_kept = self.keeps and READING_TOOL in claimed.policy.enabled
-        most = KEPT_BYTES_MAX if is_kept else limit_result(find_tool(claimed.ticket.tool).policy)
+        tool = claimed.ticket.tool
+        keeps = self.keeps and is_kept(tool, claimed.policy)
+        most = KEPT_BYTES_MAX if keeps else limit_result(find_tool(tool).policy)
         return {"origin": origin.value, "anywhere": not is_made_up, "domains": domains, "most": most}
 
     async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> None:
