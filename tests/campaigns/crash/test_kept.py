@@ -50,7 +50,7 @@ class Run:
         self.files = WorkspaceFiles(self._objects)
 
     def begin(self, seq: int) -> None:
-        """Journal a call."""
+        """Store the ticket of a call."""
         self.memory.tickets.setdefault("e", {})[seq] = build_ticket(seq=seq, tool=TOOL, display_arguments={})
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
@@ -96,9 +96,9 @@ async def test_a_result_that_is_killed_at_any_point_is_kept_as_it_was_settled_an
     result = await run.deliver()
     body, file = result.parts
     assert file.file is not None
-    kept = (await run.files.read(W, file.file)).content
-    assert file.sha256 == hashlib.sha256(kept).hexdigest()
-    assert kept.decode().startswith(result.content[body.start : body.end])
+    content = (await run.files.read(W, file.file)).content
+    assert file.sha256 == hashlib.sha256(content).hexdigest()
+    assert content.decode().startswith(result.content[body.start : body.end])
     # a day later the next write counts what the killed one may have left: then the quota is the sum of what is there
     run.turn(SETTLED_LIFETIME + timedelta(seconds=1))
     run.begin(1)

@@ -22,7 +22,7 @@ OTHERS = "executions/notes.txt"
 
 
 @pytest.fixture
-async def kept(keeper: Keeper) -> Keeper:
+async def workspace(keeper: Keeper) -> Keeper:
     """Return a workspace with 100 bytes of an expired result, of one that is not, and of a file of somebody's."""
     for key in (OLD, YOUNG, OTHERS):
         await keeper.files.write(W, key, b"x" * 100, content_type="text/plain", write=f"before.{len(keeper.memory.tickets)}")
@@ -43,27 +43,27 @@ async def list_files(keeper: Keeper) -> tuple[ObjectEntry, ...]:
     return (await keeper.files.list(W, "")).entries
 
 
-async def test_an_expired_result_goes_when_another_is_kept(kept: Keeper) -> None:
-    assert await keep(kept) == [YOUNG, "executions/2026-11-21/e/0.txt", OTHERS]
+async def test_an_expired_result_goes_when_another_is_kept(workspace: Keeper) -> None:
+    assert await keep(workspace) == [YOUNG, "executions/2026-11-21/e/0.txt", OTHERS]
 
 
-async def test_its_bytes_are_counted_back(kept: Keeper) -> None:
-    await keep(kept)
-    assert kept.quota == FileQuota(id=W, used_bytes=200 + 7_000)
+async def test_its_bytes_are_counted_back(workspace: Keeper) -> None:
+    await keep(workspace)
+    assert workspace.quota == FileQuota(id=W, used_bytes=200 + 7_000)
 
 
-async def test_nothing_is_left_of_it(kept: Keeper) -> None:
-    await keep(kept)
-    assert await kept.objects.head(f"workspaces/{W}/{OLD}") is None
+async def test_nothing_is_left_of_it(workspace: Keeper) -> None:
+    await keep(workspace)
+    assert await workspace.objects.head(f"workspaces/{W}/{OLD}") is None
 
 
-async def test_a_workspace_that_keeps_executions_for_less_keeps_their_results_for_less(kept: Keeper) -> None:
-    kept.memory.executions["e"] = replace(kept.memory.executions["e"], retention_days=29)
-    assert YOUNG not in await keep(kept)
+async def test_a_workspace_that_keeps_executions_for_less_keeps_their_results_for_less(workspace: Keeper) -> None:
+    workspace.memory.executions["e"] = replace(workspace.memory.executions["e"], retention_days=29)
+    assert YOUNG not in await keep(workspace)
 
 
-async def test_where_executions_stay_for_ever_their_results_do(kept: Keeper) -> None:
-    assert OLD in await keep(kept, None)
+async def test_where_executions_stay_for_ever_their_results_do(workspace: Keeper) -> None:
+    assert OLD in await keep(workspace, None)
 
 
 @pytest.mark.parametrize("key", ["executions/2020-13-01/x/0.txt", "executions/2020-01-01/x/a.txt", "2020-01-01/x/0.txt"])

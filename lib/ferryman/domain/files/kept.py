@@ -55,9 +55,9 @@ def build_kept(key: str, text: str, *, is_cut: bool) -> KeptResult:
     return KeptResult(key=key, content=whole + mark, is_cut=True)
 
 
-def tell_unkept(why: str, shown: int) -> str:
-    """Return the line that says that only `shown` characters of a result are there, and `why`, in our own words."""
-    return f"\nOnly {shown:,} characters are shown, and the rest is not kept: {why}."
+def tell_unkept(why: str, count: int) -> str:
+    """Return the line that says that only `count` characters of a result are there, and `why`, in our own words."""
+    return f"\nOnly {count:,} characters are shown, and the rest is not kept: {why}."
 
 
 def name_kept(execution: str, created: datetime, seq: int, attempt: int) -> tuple[str, str]:

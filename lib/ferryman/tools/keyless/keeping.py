@@ -83,22 +83,22 @@ class ResultFiles:
                 period = limit_retention(self.period, execution.retention_days)
                 if period is not None:
                     await remove_expired(self.room, claimed, execution, period)
-                kept = build_kept(key, text, is_cut=len(answer.content) > SCANNED_MAX)
-                closed = await self._write(claimed, execution, kept, write)
+                file = build_kept(key, text, is_cut=len(answer.content) > SCANNED_MAX)
+                closed = await self._write(claimed, execution, file, write)
         except (NotKeptError, TimeoutError) as error:
             why = str(error) or "files cannot be reached now"
             return replace(result, content=result.content + tell_unkept(why, len(body))), None
         # neutralizing may have changed the head: what was shown as it is stored is not read again, and nothing is left out
-        shown = text[: count_same(body, text[:most])]
-        line = kept.tell(len(shown.encode(errors="replace")))
+        beginning = text[: count_same(body, text[:most])]
+        line = file.tell(len(beginning.encode(errors="replace")))
         start, end = len(result.content) + 1, len(result.content) + len(line)
         part = Part(
             kind=PartKind.FILE,
             start=start,
             end=end,
             media_type=KEPT_TYPE,
-            size_bytes=len(kept.content),
-            sha256=kept.sha256,
+            size_bytes=len(file.content),
+            sha256=file.sha256,
             file=key,
         )
         return replace(result, content=result.content + line, parts=(*result.parts, part)), closed
@@ -118,11 +118,11 @@ class ResultFiles:
         except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError, RejectedError, UnavailableError):
             raise NotKeptError("it could not be checked for credentials") from None
 
-    async def _write(self, claimed: ClaimedCall, execution: Execution, kept: KeptResult, write: str) -> ClosedWrite:
+    async def _write(self, claimed: ClaimedCall, execution: Execution, file: KeptResult, write: str) -> ClosedWrite:
         """Store a file that was not there. Raise `NotKeptError`; its bytes stay reserved where nobody knows its outcome."""
         workspace = execution.context.workspace
         try:
-            await self.room.reserve(claimed, execution, write, len(kept.content), kept.key)
+            await self.room.reserve(claimed, execution, write, len(file.content), file.key)
         except (QuotaExceededError, TooManyWritesError) as error:
             raise NotKeptError(str(error)) from None
         except WorkspaceGoneError:
@@ -131,11 +131,11 @@ class ResultFiles:
             raise NotKeptError("files cannot be reached now") from None
         try:
             done = await self.room.files.write(
-                workspace, kept.key, kept.content, content_type=KEPT_TYPE, write=write, expected=ABSENT
+                workspace, file.key, file.content, content_type=KEPT_TYPE, write=write, expected=ABSENT
             )
         except (ObjectChangedError, InvalidInputError):
             await self._release(workspace, write)
-            raise NotKeptError(f"there is another file at {kept.key}") from None
+            raise NotKeptError(f"there is another file at {file.key}") from None
         except UnavailableError:
             raise NotKeptError("files cannot be reached now") from None
         return ClosedWrite(name=write, writes=done.writes)
@@ -147,9 +147,9 @@ class ResultFiles:
             return  # the next write of the workspace closes it, a day later
 
 
-def count_same(one: str, other: str) -> int:
+def count_same(text: str, other: str) -> int:
     """Return how many characters two texts begin with alike."""
-    most = min(len(one), len(other))
-    if one[:most] == other[:most]:
+    most = min(len(text), len(other))
+    if text[:most] == other[:most]:
         return most
-    return next(place for place in range(most) if one[place] != other[place])
+    return next(place for place in range(most) if text[place] != other[place])

@@ -19,7 +19,7 @@ async def scan_windows(first: str, rest: str, scan: Callable[[str], Awaitable[st
     """
     parts, tail = list[str](), first
     for start in range(0, len(rest), RESULT_CHARACTERS_MAX):
-        kept = max(0, len(tail) - OVERLAP)
-        parts.append(tail[:kept])
-        tail = await scan(tail[kept:] + rest[start : start + RESULT_CHARACTERS_MAX])
+        end = max(0, len(tail) - OVERLAP)
+        parts.append(tail[:end])
+        tail = await scan(tail[end:] + rest[start : start + RESULT_CHARACTERS_MAX])
     return "".join((*parts, tail))
