@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+
+from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from tests.journeys.conftest import Journey, asks, call, says
 
 PAGE = (
@@ -36,3 +39,23 @@ async def test_a_model_reads_a_page_that_its_owner_names_and_one_that_it_links_t
     ]
     requests = await journey.admin.list_requests("times.test")
     assert [request["path"] for request in requests] == ["/robots.txt", "/a"]
+
+
+async def test_a_long_page_is_kept_as_a_file_that_the_record_names(journey: Journey) -> None:
+    text = "".join(f"{number}: the ferry leaves\n" for number in range(5_000))
+    await journey.admin.serve_routes("log.test", [{"path": "/", "body": text, "headers": {"content-type": "text/plain"}}])
+    task = await journey.task(
+        asks(call("web_fetch", url="https://log.test/")),
+        says("Read.", expect=("0: the ferry leaves", "is kept in a file. To read on: file_read")),
+        tools=["web_fetch", "file_read"],
+        task_prompt="What does https://log.test/ say?",
+    )
+    record = await journey.run(task)
+    assert record["status"] == "completed", await journey.problems()
+    (fetched,) = [row async for row in journey.client.iterate_calls(record["execution_id"])]
+    _, file = fetched["result"]["parts"]
+    (workspace,) = [row["workspace_id"] async for row in journey.client.iterate_workspaces()]
+    content = b"".join([part async for part in journey.client.download_file(file["file"])])
+    assert (content.decode(), file["sha256"]) == (text, hashlib.sha256(content).hexdigest())
+    quota = await FirestoreFileQuotas(journey.clients).get(workspace)
+    assert (quota.used_bytes, quota.reservations) == (len(content), {})

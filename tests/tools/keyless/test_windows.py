@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
+from ferryman.domain.credentials.credential import Credential, Secret
+from ferryman.egress.checks import scan_output
 from ferryman.tools.keyless.framing import CHARACTERS_READ
 from ferryman.tools.keyless.windows import OVERLAP, scan_windows
+from tests.builders import build_label
 
 ENCODED = "K" * OVERLAP
 """A credential as long as windows overlap."""
@@ -33,3 +38,17 @@ async def test_a_text_without_a_rest_is_not_scanned_again() -> None:
 async def test_a_window_has_no_more_than_is_decoded_at_once() -> None:
     text = "a" * CHARACTERS_READ
     assert await scan_windows(text, "b" * RESULT_CHARACTERS_MAX * 3, redact) == text + "b" * RESULT_CHARACTERS_MAX * 3
+
+
+async def test_an_encoded_credential_far_behind_what_is_decoded_at_once_is_found() -> None:
+    secret = "Zq8kP2vN5xW9rT4mLb7c"
+    credential = Credential(label=build_label(name="KEY"), secret=Secret(secret))
+
+    async def scan(window: str) -> str:
+        (block,) = scan_output([credential], [{"type": "text", "text": window}])
+        return str(block["text"])
+
+    encoded = b64encode(b64encode(secret.encode())).decode()
+    text = "a word " * 40_000 + encoded + " a word" * 1_000
+    clean = await scan_windows(await scan(text[:CHARACTERS_READ]), text[CHARACTERS_READ:], scan)
+    assert clean == text.replace(encoded, "[redacted:KEY]")
