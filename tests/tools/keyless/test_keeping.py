@@ -49,6 +49,7 @@ class Keeper:
     tools: tuple[str, ...] = ("web_search_tool", "file_read")
     limit_bytes: int = 1_000_000
     code: str | None = None
+    is_part: bool = False
     scans: int = 0
     on_scan: Mapping[int, Exception] = field(default_factory=dict)
 
@@ -71,7 +72,7 @@ class Keeper:
         )
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
-        return KeylessAnswer(self.says, self.code)
+        return KeylessAnswer(self.says, self.code, truncated=self.is_part)
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         self.scans += 1
@@ -203,6 +204,17 @@ async def test_a_result_that_fits_without_its_credentials_makes_no_file(keeper: 
     keeper.says = "\u200b" * MOST + "x"
     result = await keeper.get_result()
     assert (len(result.parts), (await keeper.files.list(W, "")).entries) == (1, ())
+
+
+async def test_what_comes_after_characters_that_nobody_sees_is_kept_however_little_is_left(keeper: Keeper) -> None:
+    keeper.says = "begin" + "\u200b" * 70_000 + "end"
+    await keeper.execute()
+    assert await keeper.read() == "beginend"
+
+
+async def test_a_text_of_which_the_function_read_a_part_is_not_told_as_a_whole_one(keeper: Keeper) -> None:
+    keeper.says, keeper.is_part = number(1_000), True
+    assert "The first 7,000 bytes are kept" in (await keeper.get_result()).content
 
 
 async def test_a_failure_makes_no_file(keeper: Keeper) -> None:

@@ -35,11 +35,13 @@ class KeptResult:
         """The digest of the file, in hex."""
         return hashlib.sha256(self.content).hexdigest()
 
-    def tell(self, offset: int) -> str:
-        """Return the line that names the file and how to read on from byte `offset`."""
-        what = (
-            f"The first {len(self.content):,} bytes are" if self.is_cut else f"The whole text, {len(self.content):,} bytes, is"
-        )
+    def tell(self, offset: int, *, is_all: bool) -> str:
+        """Return the line that names the file and how to read on from byte `offset`.
+
+        `is_all` tells that the call read all that there was.
+        """
+        is_all = is_all and not self.is_cut
+        what = f"The whole text, {len(self.content):,} bytes, is" if is_all else f"The first {len(self.content):,} bytes are"
         how = json.dumps({"key": self.key, "offset": offset})
         return f"\n{what} kept in a file. To read on: file_read {how}"
 

@@ -78,7 +78,8 @@ class ResultFiles:
         try:
             async with asyncio.timeout(KEEPING_S):
                 text = await self._scan(execution, answer.content, scanned)
-                if len(text) <= most:  # without its credentials all of it is shown
+                # all of it is shown, since it is shorter without its credentials and without what nobody sees
+                if len(text) <= most and len(answer.content) <= CHARACTERS_READ:
                     return result, None
                 period = limit_retention(self.period, execution.retention_days)
                 if period is not None:
@@ -90,7 +91,7 @@ class ResultFiles:
             return replace(result, content=result.content + tell_unkept(why, len(body))), None
         # neutralizing may have changed the head: what was shown as it is stored is not read again, and nothing is left out
         beginning = text[: count_same(body, text[:most])]
-        line = file.tell(len(beginning.encode(errors="replace")))
+        line = file.tell(len(beginning.encode(errors="replace")), is_all=not answer.truncated)
         start, end = len(result.content) + 1, len(result.content) + len(line)
         part = Part(
             kind=PartKind.FILE,
