@@ -20,6 +20,8 @@ ABOUT: Mapping[str, Any] = {
     "exported_at": "2026-11-23T09:00:00Z",
     "counts": {**dict.fromkeys(KINDS, 0), "workspace": 1},
     "left_out": 0,
+    "file_bytes": 0,
+    "files_left_out": 0,
     "keys": {"1": "ab" * 32},
 }
 FIRST, SECOND = "workspace-000001.jsonl", "tasks-000001.jsonl"

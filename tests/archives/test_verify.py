@@ -38,7 +38,7 @@ def rewrite(archive: bytes, change: Any) -> bytes:
         if name == EXECUTIONS:
             change(lines)
         parts.append(writer.add(name.partition("-")[0], lambda lines=lines: lines))
-    about = {name: manifest[name] for name in ("workspace", "name", "exported_at", "counts", "left_out", "keys")}
+    about = {name: value for name, value in manifest.items() if name not in ("format", "files")}
     return b"".join([*parts, writer.end(about)])
 
 

@@ -62,6 +62,7 @@ async def test_an_archive_holds_the_definitions_and_what_has_ended(client: httpx
         "tasks": 1,
         "members": 1,
         "audit": 1,
+        "files": 1,
         "executions": 1,
     }
     assert manifest.left_out == 1

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ferryman.domain.archives.files import KINDS, ArchiveFile, measure_file, name_file
+from ferryman.domain.archives.files import KINDS, LINES_MAX, ArchiveFile, measure_file, name_file
 from ferryman.domain.archives.lines import FILE_BYTES, write_line
 from ferryman.domain.archives.manifest import MANIFEST, Manifest
 from ferryman.domain.receipts.receipt import canonicalize
@@ -45,7 +45,7 @@ class ArchiveWriter:
             line = write_line(value)
             self._lines.append(line)
             self._size += len(line)
-            if self._size >= FILE_BYTES:
+            if self._size >= FILE_BYTES or len(self._lines) >= LINES_MAX.get(kind, FILE_BYTES):
                 written.append(self._end_file())
         return b"".join(written)
 

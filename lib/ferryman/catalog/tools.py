@@ -6,7 +6,7 @@ All that is decided about a tool is in its entry. A name without one is a declar
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from importlib.resources import files
 from typing import Any
@@ -44,6 +44,8 @@ FILES = "files"
 READING_ON = "file_read"
 """The tool that reads on in a result that was kept as a file."""
 
+NO_BUCKET = "this deployment keeps no files: it has no bucket for them"
+
 FINDING = "finding"
 """The kind of tools that search for others of the task."""
 
@@ -59,6 +61,11 @@ def find_tool(name: str) -> Tool:
 def list_offered(*, has_files: bool) -> tuple[Tool, ...]:
     """Return the built-in tools of a deployment, in their order; without a bucket for files those of files are none."""
     return tuple(tool for tool in TOOLS.values() if has_files or tool.kind != FILES)
+
+
+def keeps_files(offered: Iterable[Tool]) -> bool:
+    """Tell whether a deployment that offers these tools keeps files."""
+    return any(tool.kind == FILES for tool in offered)
 
 
 def list_enabled(task: TaskSummary) -> tuple[str, ...]:

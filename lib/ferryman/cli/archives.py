@@ -9,13 +9,15 @@ from pathlib import Path
 
 import click
 
-from ferryman.archives.reading import read_archive
+from ferryman.archives.reading import iterate_files, read_archive
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.screen import Screen
-from ferryman.domain.archives.lines import ArchiveError
+from ferryman.domain.archives.file_lines import FILES
+from ferryman.domain.archives.lines import ArchiveError, read_lines
 from ferryman.domain.archives.manifest import Manifest
 from ferryman.domain.counts import list_counts, say_count
+from ferryman.serving.archived_files import FileCheck
 
 MIB = 1_048_576
 OUT = click.Path(dir_okay=False, path_type=Path)
@@ -47,9 +49,27 @@ async def export_workspace(session: ApiSession, workspace_id: str, out: Path | N
     size = path.stat().st_size
     counts = list_counts({kind: count for kind, count in manifest.counts.items() if count and kind != "workspace"})
     left_out = f"; {manifest.left_out} under way left out" if manifest.left_out else ""
+    missing = _list_left_out(path) if manifest.files_left_out else []
     document = {"file": str(path), "bytes": size, "counts": dict(manifest.counts), "left_out": manifest.left_out}
-    screen.print_result({**document, "digest": manifest.digest()}, f"{path}: {say_count(size, 'bytes')}: {counts}{left_out}")
+    document |= {"file_bytes": manifest.file_bytes, "files_left_out": missing, "digest": manifest.digest()}
+    screen.print_result(document, f"{path}: {say_count(size, 'bytes')}: {counts}{left_out}")
+    for sentence in missing:
+        screen.print_line(sentence)
+    if manifest.file_bytes is None:
+        screen.print_line("No files are in it: the deployment keeps none, since it has no bucket for them.")
     return exits.DONE
+
+
+def _list_left_out(path: Path) -> list[str]:
+    """Return a sentence of each file of the workspace that is named in the archive and not there."""
+    sentences: list[str] = []
+    check = FileCheck(sentences.append)
+    with path.open("rb") as archive:
+        for name, data in iterate_files(archive):
+            if name.startswith(f"{FILES}-"):
+                for place, line in read_lines(name, data):
+                    check.read(place, line)
+    return sentences
 
 
 async def _write(parts: AsyncIterator[bytes], partial: Path, screen: Screen) -> Manifest:

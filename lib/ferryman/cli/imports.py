@@ -65,7 +65,8 @@ def _verify(file: Path, pinned: Mapping[str, str], screen: Screen) -> Manifest:
     """Return the manifest of an archive that is whole and genuine. Raise `ArchiveError` at the first thing that is not."""
     size = max(file.stat().st_size // 1024, 1)
     with screen.show_progress("verifying"):
-        for verdict in verify_archive(file, pinned, count=lambda read: screen.show_count("KiB", read // 1024, size)):
+        count = lambda read: screen.show_count("KiB", read // 1024, size)  # noqa: E731 - it is used once
+        for verdict in verify_archive(file, pinned, count=count, tell=screen.print_line):
             if verdict.code == verifier.WRONG:
                 raise ArchiveError(f"execution {verdict.execution}", verdict.sentence)
         with file.open("rb") as archive:

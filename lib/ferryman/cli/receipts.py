@@ -78,7 +78,7 @@ def _verify_archive(path: Path, public_key: tuple[str, ...]) -> int:
     counts: Counter[int] = Counter()
     try:
         pinned = read_keys(public_key)
-        for verdict in verify_archive(path, pinned):
+        for verdict in verify_archive(path, pinned, tell=lambda sentence: click.echo(neutralize_controls(sentence))):
             counts[verdict.code] += 1
             if verdict.code != verifier.WHOLE:
                 click.echo(neutralize_controls(f"{verdict.execution}: {verdict.sentence}"))

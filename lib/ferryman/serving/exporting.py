@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from ferryman.archives.writing import ArchiveWriter
+from ferryman.catalog.tools import keeps_files
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.archives import content
 from ferryman.domain.archives.content import ExecutionParts
@@ -23,6 +24,7 @@ from ferryman.domain.records.document import write_time
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.ports.local_functions import derive_user_id
+from ferryman.serving.export_files import FilesExport
 from ferryman.serving.export_pages import iterate_documents, iterate_pages
 
 PAGE = 50
@@ -45,6 +47,7 @@ class WorkspaceExport:
         self._writer = ArchiveWriter()
         self._counts: Counter[str] = Counter()
         self._left_out = 0
+        self._files = FilesExport(deps.files, workspace.id)
 
     async def stream(self) -> AsyncIterator[bytes]:
         """Yield the archive."""
@@ -63,6 +66,8 @@ class WorkspaceExport:
             yield written
         async for written in self._stream_usage():
             yield written
+        async for written in self._stream_files():
+            yield written
         async for execution in self._iterate_executions():
             async for written in self._stream_execution(execution):
                 yield written
@@ -72,6 +77,8 @@ class WorkspaceExport:
             "exported_at": write_time(self._deps.clock.now()),
             "counts": {kind: self._counts[kind] for kind in KINDS},
             "left_out": self._left_out,
+            "file_bytes": self._files.size_bytes if keeps_files(self._deps.tools) else None,
+            "files_left_out": self._files.left_out,
             "keys": {str(version): key.hex() for version, key in sorted(self._deps.receipt_keys.items())},
         }
         yield await asyncio.to_thread(self._writer.end, about)
@@ -122,6 +129,14 @@ class WorkspaceExport:
                 weeks = await self._deps.usage.list_weeks(self._workspace.id, mondays=page, part=part)
                 lines = sum(1 for week in weeks for _ in week.read_rows())
                 yield await self._add("usage", content.write_usage, weeks, count=lines)
+
+    async def _stream_files(self) -> AsyncIterator[bytes]:
+        """Yield the workspace's files, where the deployment keeps any."""
+        if not keeps_files(self._deps.tools):
+            return
+        async for build, argument in self._files.iterate():
+            yield await self._add("files", build, *argument, count=0)
+        self._counts["files"] = self._files.count
 
     async def _iterate_executions(self) -> AsyncIterator[Execution]:
         store, name = self._deps.executions, self._workspace.id

@@ -10,9 +10,11 @@ from typing import IO
 
 from ferryman import verify_receipts as verifier
 from ferryman.archives.reading import iterate_files, read_archive
+from ferryman.domain.archives.file_lines import FILES
 from ferryman.domain.archives.lines import ArchiveError, read_lines
 from ferryman.domain.archives.manifest import MANIFEST
 from ferryman.serving.archived import ArchivedExecution, Placed, iterate_executions
+from ferryman.serving.archived_files import FileCheck
 from ferryman.serving.archived_people import SHAPES, read_people_line
 
 EXECUTIONS = "executions"
@@ -37,25 +39,31 @@ def read_keys(options: Iterable[str]) -> dict[str, str]:
 
 
 def verify_archive(
-    path: Path, pinned: Mapping[str, str], *, count: Callable[[int], None] = lambda _: None
+    path: Path,
+    pinned: Mapping[str, str],
+    *,
+    count: Callable[[int], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Verdict]:
     """Yield what is found out of each execution in the archive. `pinned` keys replace those of the archive.
 
+    `tell` hears a sentence of each of the workspace's files that the archive names and does not have, and one of all others.
     Raise `ArchiveError` where it is not whole, before anything is yielded, or where its lines are not what they must be.
     """
     with path.open("rb") as file:
         manifest = read_archive(file, count=count)
-    executions = 0
+    executions, files = 0, FileCheck(tell)
     with path.open("rb") as file:
-        for _, execution in iterate_executions(_iterate_lines(file)):
+        for _, execution in iterate_executions(_iterate_lines(file, files)):
             executions += 1
             yield _verify(execution, pinned, manifest.keys)
+    files.end(manifest)
     if executions != manifest.counts[EXECUTIONS]:
         raise ArchiveError(MANIFEST, f"counts.executions: is {manifest.counts[EXECUTIONS]}, and there are {executions}")
 
 
-def _iterate_lines(file: IO[bytes]) -> Iterator[Placed]:
-    """Yield the lines of executions; read those about people, too, and raise `ArchiveError` where one is wrong."""
+def _iterate_lines(file: IO[bytes], files: FileCheck) -> Iterator[Placed]:
+    """Yield the lines of executions; read those about people and files, too, and raise `ArchiveError` where one is wrong."""
     for name, data in iterate_files(file):
         kind = name.partition("-")[0]
         if kind == EXECUTIONS:
@@ -63,6 +71,9 @@ def _iterate_lines(file: IO[bytes]) -> Iterator[Placed]:
         elif kind in SHAPES:
             for place, line in read_lines(name, data):
                 read_people_line(place, kind, line)
+        elif kind == FILES:
+            for place, line in read_lines(name, data):
+                files.read(place, line)
 
 
 def _verify(execution: ArchivedExecution, pinned: Mapping[str, str], keys: Mapping[str, str]) -> Verdict:

@@ -179,6 +179,8 @@ def _pack(lines: bytes) -> bytes:
         exported_at="2026-11-23T09:00:00Z",
         counts={**dict.fromkeys(KINDS, 0), "workspace": 1},
         left_out=0,
+        file_bytes=0,
+        files_left_out=0,
         keys={},
         files=tuple(measure_file(name, content) for name, content in contents.items()),
     )

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 
 from ferryman.domain.archives.lines import ArchiveError
 
-KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "usage", "executions")
+KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "usage", "files", "executions")
 """The kinds of files, in their order: what refers to something comes after it."""
 
-IMPORTED = ("workspace", "agents", "tasks", "tools", "executions")
+IMPORTED = ("workspace", "agents", "tasks", "tools", "files", "executions")
 """The kinds that are imported. Others are verified and counted, and stay in the archive: nothing gives anybody a right."""
 
 NOT_IMPORTED = tuple(kind for kind in KINDS if kind not in IMPORTED)
+
+LINES_MAX = {"files": 300}
+"""Lines of one file by kind, where it may not have as many as fit: an import reserves room for some hundred files at once."""
 
 _NAME = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{6}})\.jsonl", re.ASCII)
 

@@ -23,7 +23,7 @@ COUNT_MAX = 10**15
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VERSION = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
-_LINE_EACH = tuple(kind for kind in KINDS if kind != "executions")
+_LINE_EACH = tuple(kind for kind in KINDS if kind not in ("files", "executions"))
 """The kinds of which each thing is one line."""
 
 _NAME_CHARACTERS_MAX = 100
@@ -34,7 +34,9 @@ class Manifest:
     """What an archive says of itself.
 
     `counts` are the numbers of things by kind, `left_out` that of executions which had not ended when they were read, and
-    `keys` the public keys by version that the receipts were signed with, in hex. `exported_at` is UTC.
+    `keys` the public keys by version that the receipts were signed with, in hex. `exported_at` is UTC. `file_bytes` are those
+    of the workspace's files together, None where the deployment keeps none, and `files_left_out` the number of those that are
+    named and not in the archive.
     """
 
     workspace: str
@@ -42,6 +44,8 @@ class Manifest:
     exported_at: str
     counts: Mapping[str, int]
     left_out: int
+    file_bytes: int | None
+    files_left_out: int
     keys: Mapping[str, str]
     files: tuple[ArchiveFile, ...]
 
@@ -59,6 +63,7 @@ class Manifest:
     def to_import(self) -> dict[str, Any]:
         """Return what an import of the archive begins with."""
         about = {"format": FORMAT, "workspace": self.workspace, "name": self.name, "files": len(self.files)}
+        about |= {"file_bytes": self.file_bytes or 0}
         return {**about, "digest": self.digest(), "counts": {**self.counts}, "keys": {**self.keys}}
 
     def digest(self) -> str:
@@ -79,6 +84,9 @@ def parse_manifest(value: Any) -> Manifest:
     _need(isinstance(counts, dict) and all(map(_is_count, counts.values())), "counts: must be whole numbers by kind")
     _need(counts.keys() == set(KINDS), f"counts: must name {', '.join(KINDS)}")
     _need(_is_count(value["left_out"]), "left_out: must be a whole number")
+    _need(_is_count(value["files_left_out"]), "files_left_out: must be a whole number")
+    _need(value["file_bytes"] is None or _is_count(value["file_bytes"]), "file_bytes: must be a whole number, or null")
+    _need(value["file_bytes"] is not None or not counts["files"], "file_bytes: is null, and there are files")
     _need(isinstance(keys, dict) and all(_fits(_VERSION, key) for key in keys), "keys: must be named by their versions")
     _need(all(_fits(_DIGEST, key) for key in keys.values()), "keys: must be public keys in hex")
     _need(isinstance(files, list) and len(files) <= FILES_MAX, f"files: must be a list of at most {FILES_MAX}")

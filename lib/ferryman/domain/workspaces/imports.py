@@ -46,6 +46,20 @@ class OpenRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFile:
+    """The last file of a workspace that began: its key, its type, its bytes as its first line tells them, and how many came.
+
+    It `is_open` until its last line, which may come in a later file of the archive.
+    """
+
+    key: str
+    content_type: str
+    size_bytes: int
+    done_bytes: int = 0
+    is_open: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OldestExecution:
     """The last execution that began, by its id in the archive, where each is older than the one before it."""
 
@@ -61,7 +75,8 @@ class ArchiveImport:
     version, in hex, of its receipts. Of `files` files, `following` is the number of the next one from 0, and `head` the digest
     of those before it; `last` is the SHA-256 of the last of them and `name` its name, "" before the first. `counts` are the
     things by kind so far, `expected` those that the manifest tells. `default_agent` is the id of the default agent in the
-    archive, `run` the execution that is not at its end, and `oldest` the last one that began.
+    archive, `run` the execution that is not at its end, and `oldest` the last one that began; `file` is the last file of the
+    workspace that began, `file_bytes` are those of all of them that the manifest tells, `stored_bytes` those so far.
     """
 
     source: str
@@ -77,6 +92,9 @@ class ArchiveImport:
     default_agent: str = ""
     run: OpenRun | None = None
     oldest: OldestExecution | None = None
+    file: OpenFile | None = None
+    file_bytes: int = 0
+    stored_bytes: int = 0
 
     @property
     def is_whole(self) -> bool:
@@ -107,9 +125,11 @@ class ArchiveImport:
         run: OpenRun | None = None,
         oldest: OldestExecution | None = None,
         default_agent: str | None = None,
+        file: OpenFile | None = None,
+        stored_bytes: int = 0,
     ) -> ArchiveImport:
-        """Return the import after the file `name`, which had `count` things of its kind. Raise `InvalidInputError` where it was
-        the last one, and the archive is not as was said when it began."""
+        """Return the import after the file `name`, which had `count` things of its kind, and ended files of
+        `stored_bytes`. Raise `InvalidInputError` where it was the last one, and the archive is not as was said at its begin."""
         kind = name.partition("-")[0]
         after = replace(
             self,
@@ -121,6 +141,8 @@ class ArchiveImport:
             default_agent=self.default_agent if default_agent is None else default_agent,
             run=run,
             oldest=oldest or self.oldest,
+            file=file or self.file,
+            stored_bytes=self.stored_bytes + stored_bytes,
         )
         if after.is_whole:
             after.check_end()
@@ -130,6 +152,11 @@ class ArchiveImport:
         """Raise `InvalidInputError` where the files are not all of the archive that the import began with."""
         if self.run is not None:
             raise build_input_error("content", f"{self.name}: execution {self.run.execution} has no end")
+        if self.file is not None and self.file.is_open:
+            raise build_input_error("content", f"{self.name}: file {self.file.key} has no end")
+        if self.stored_bytes != self.file_bytes:
+            message = f"file_bytes: the manifest says {self.file_bytes}, and the files have {self.stored_bytes}"
+            raise build_input_error("content", message)
         for kind in sorted({*self.expected, *self.counts}):
             expected, count = self.expected.get(kind, 0), self.counts.get(kind, 0)
             if expected != count:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from ferryman.catalog.tools import FILES
+from ferryman.catalog.tools import NO_BUCKET, keeps_files
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.files.conditions import RangeOutsideError, format_tag, read_range, read_tags
 from ferryman.domain.files.keys import clean_key, clean_prefix
@@ -54,8 +54,8 @@ UPLOAD = {"requestBody": {"required": True, "content": {DEFAULT_TYPE: BYTES}}}
 
 
 async def _require_files(deps: Dependencies) -> None:
-    if not any(tool.kind == FILES for tool in deps.tools):
-        raise HTTPException(404, "this deployment keeps no files: it has no bucket for them")
+    if not keeps_files(deps.tools):
+        raise HTTPException(404, NO_BUCKET)
 
 
 router = APIRouter(prefix="/v1", tags=["files"], dependencies=[Depends(_require_files)])

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ferryman.declared import check
 from ferryman.declared.fields import raise_problems
+from ferryman.domain.archives.file_lines import FILES
 from ferryman.domain.archives.files import KINDS, ArchiveFile, check_names, measure_file
 from ferryman.domain.archives.lines import ArchiveError, read_lines
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
@@ -28,6 +29,7 @@ from ferryman.serving.importing.definitions import (
     read_task,
     read_tool,
 )
+from ferryman.serving.importing.files import ReadFiles, read_files
 from ferryman.serving.importing.history import ReadHistory, read_history
 from ferryman.serving.importing.target import ArchiveTarget
 from ferryman.tools.declared.importing import neutralize_tool
@@ -52,6 +54,7 @@ class Piece:
     tasks: list[tuple[str, ReadTask]] = field(default_factory=list)
     tools: dict[str, tuple[str, PackedSequence[DeclaredTool]]] = field(default_factory=dict)
     history: ReadHistory = field(default_factory=ReadHistory)
+    files: ReadFiles = field(default_factory=ReadFiles)
 
 
 def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neutralize) -> Piece:
@@ -74,7 +77,8 @@ def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neut
         piece = Piece(file)
         if target.run.awaits(number) or file.kind == "tasks":  # whose credentials are told again
             lines = list(read_lines(file.name, data))
-            piece.sizes = _measure(lines)
+            # a part of a file is stored in the bucket, and no document
+            piece.sizes = [] if file.kind == FILES else _measure(lines)
             READERS.get(file.kind, _count)(piece, lines, target, neutralize)
         return piece
     except ArchiveError as error:
@@ -146,6 +150,11 @@ def _read_executions(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutr
     piece.count = piece.history.begun
 
 
+def _read_files(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:
+    piece.files = read_files(lines, target.run.file)
+    piece.count = piece.files.count
+
+
 def _find_disabled_problems(tool: DeclaredTool) -> list[Problem]:
     """Return the problems of a tool that is not offered: where its document was imported, that said why it cannot be."""
     return [*check.find_text_problems(tool, "tool"), *check.find_size_problems(asdict(tool), "tool")]
@@ -156,6 +165,7 @@ READERS: Mapping[str, Callable[[Piece, Lines, ArchiveTarget, Neutralize], None]]
     "agents": _read_agents,
     "tasks": _read_tasks,
     "tools": _read_tools,
+    "files": _read_files,
     "executions": _read_executions,
 }
 """What reads the files of each kind that is imported."""

@@ -8,13 +8,18 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from ferryman import offload
+from ferryman.catalog.tools import NO_BUCKET, keeps_files
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.counts import say_count
+from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.workspaces.imports import IMPORTED_FILES_MAX, ArchiveImport
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
-from ferryman.serving.api.access import Dependencies, Principal, Reader
-from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.access import Dependencies, Principal, Reader, get_plan
+from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.large_body import take_large_body
 from ferryman.serving.api.limits import FILES, take_token
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import imports as shapes
 from ferryman.serving.api.shapes.imports import ArchiveImportResponse
 from ferryman.serving.api.workspaces import OwnedWorkspace, find_workspace
@@ -46,7 +51,15 @@ async def begin_import(
         if known.state is WorkspaceState.IMPORTING and known.imported is not None and known.imported.digest == body.digest:
             response.headers["Location"] = f"/v1/imports/{known.id}"
             return _to_response(known, known.imported)
-    run = ArchiveImport(source=body.workspace, digest=body.digest, keys=body.keys, files=body.files, expected={**body.counts})
+    _check_files(body, deps, caller)
+    run = ArchiveImport(
+        source=body.workspace,
+        digest=body.digest,
+        keys=body.keys,
+        files=body.files,
+        expected={**body.counts},
+        file_bytes=body.file_bytes,
+    )
     workspace = Workspace(
         id=once.name("ws"),
         owner=caller.owner.id,
@@ -81,6 +94,17 @@ async def put_import_file(
     assert stored.workspace.imported is not None, "it was imported"
     answer = _to_response(stored.workspace, stored.workspace.imported)
     return answer.model_copy(update={"credentials": stored.credentials})
+
+
+def _check_files(body: shapes.NewImport, deps: ApiDependencies, caller: Caller) -> None:
+    """Raise where the workspace's files cannot be kept here, before anything of the archive is."""
+    count, most = body.counts.get("files", 0), get_plan(deps, caller.owner).file_bytes
+    if (count or body.file_bytes) and not keeps_files(deps.tools):
+        raise ConflictError(f"the archive has {say_count(count, 'files')}, and {NO_BUCKET}")
+    if body.file_bytes > most:
+        raise LimitReachedError(
+            f"the archive has files of {body.file_bytes:,} bytes, and a workspace of this plan keeps at most {most:,}"
+        )
 
 
 def _find_run(workspace: Workspace) -> ArchiveImport:

@@ -18,6 +18,7 @@ from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.imports import CredentialToEnter
 from ferryman.serving.importing.pieces import Piece, read_piece
 from ferryman.serving.importing.storing_definitions import DefinitionsImport
+from ferryman.serving.importing.storing_files import FilesImport, release_writes
 from ferryman.serving.importing.storing_history import store_history
 from ferryman.serving.importing.target import ArchiveTarget
 from ferryman.tools.declared.importing import run_document_worker
@@ -50,19 +51,39 @@ async def store_file(
     piece = await run_document_worker(target.owner, "content", read_piece, body, target, number, deps.neutralize)
     if not is_next:
         run.check_repeated(piece.file.name, piece.file.sha256)
+        await _release_writes(deps, workspace.id, run)
         return StoredFile(workspace=workspace, credentials=tuple(_list_credentials(piece, target)))
     run = replace(run, default_agent=_find_default_agent(piece, run.default_agent))
     target = replace(target, run=run)
-    after = run.advance(piece.file.name, piece.file.sha256, piece.count, run=piece.history.run, oldest=piece.history.oldest)
+    after = run.advance(
+        piece.file.name,
+        piece.file.sha256,
+        piece.count,
+        run=piece.history.run,
+        oldest=piece.history.oldest,
+        file=piece.files.file,
+        stored_bytes=piece.files.size_bytes,
+    )
     definitions = DefinitionsImport(deps, caller, target)
     changes = definitions.check_settings(piece, workspace)
     await definitions.store(piece)
+    await FilesImport(deps, caller, target, number).store(piece.files)
     await store_history(deps, target, piece)
     changes |= {"imported": after, "state": WorkspaceState.ACTIVE if after.is_whole else WorkspaceState.IMPORTING}
     changed = change_value(workspace, changes, now=deps.clock.now())
     if not await deps.workspaces.update(changed, tuple(changes), since=workspace.updated_at):
         raise WorkspaceGoneError
+    await _release_writes(deps, workspace.id, after)
     return StoredFile(workspace=changed, credentials=tuple(_list_credentials(piece, target)))
+
+
+async def _release_writes(deps: ApiDependencies, workspace: str, run: ArchiveImport) -> None:
+    """Release the writes of files that are noted as stored.
+
+    Those of the archive's last file stay for a day, settled: no later file could give back what a late delivery reserves again.
+    """
+    if run.file is not None and not run.is_whole:
+        await release_writes(deps, workspace, run.following - 1)
 
 
 def _find_default_agent(piece: Piece, before: str) -> str:

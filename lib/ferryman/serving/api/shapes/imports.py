@@ -32,6 +32,7 @@ class NewImport(RequestShape):
     name: Annotated[StrictStr, Field(min_length=1, max_length=NAME_CHARACTERS_MAX)]
     digest: Annotated[Sha256, Field(description="Of names and digests of the files, each chained to those before it")]
     files: Annotated[StrictInt, Field(ge=1, le=IMPORTED_FILES_MAX, description="How many files it has, without its manifest")]
+    file_bytes: Annotated[StrictInt, Field(ge=0, le=COUNT_MAX, description="Of the workspace's files together")]
     counts: Counts
     keys: Keys
 
