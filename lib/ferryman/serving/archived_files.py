@@ -51,14 +51,14 @@ class FileCheck:
         """Raise `ArchiveError` where the manifest tells of other files; tell how many there are."""
         if self._current is not None and self._current.is_open:
             raise ArchiveError(MANIFEST, f"comes where file {self._current.key} has no end")
-        found = {"counts.files": self._count, "file_bytes": self._size_bytes, "files_left_out": self._left_out}
-        told = (manifest.counts["files"], manifest.file_bytes or 0, manifest.files_left_out)
-        for (name, count), expected in zip(found.items(), told, strict=True):
+        counted = {"counts.files": self._count, "file_bytes": self._size_bytes, "files_left_out": self._left_out}
+        named = (manifest.counts["files"], manifest.file_bytes or 0, manifest.files_left_out)
+        for (name, count), expected in zip(counted.items(), named, strict=True):
             if count != expected:
                 raise ArchiveError(MANIFEST, f"{name}: is {expected}, and the files have {count}")
         if self._count:
-            each = "with the SHA-256 that the archive tells of it"
-            self._tell(f"{say_count(self._count, 'files')}, {say_count(self._size_bytes, 'bytes')}: each {each}.")
+            sizes = f"{say_count(self._count, 'files')}, {say_count(self._size_bytes, 'bytes')}"
+            self._tell(f"{sizes}: each with the SHA-256 that the archive tells of it.")
 
 
 def describe_left_out(read: FileLine) -> str:
@@ -67,7 +67,7 @@ def describe_left_out(read: FileLine) -> str:
     return f"{read.key}: NOT IN THE ARCHIVE: {_WHY[read.reason]}."
 
 
-def check_digest(place: str, key: str, told: str, found: str) -> None:
+def check_digest(place: str, key: str, sha256: str, actual: str) -> None:
     """Raise `ArchiveError` where the bytes of a file are others than those that were exported."""
-    if told != found:
+    if sha256 != actual:
         raise ArchiveError(place, f"file {key}: its bytes have another SHA-256 than its last line tells")

@@ -16,7 +16,7 @@ PAGE = 200
 """Files that are listed at once."""
 
 ATTEMPTS = 3
-"""How often a file is begun anew, where it is replaced before its first part was read."""
+"""How often a file is begun, where it is replaced before its first part was read."""
 
 Lines = tuple[Callable[..., Iterator[dict[str, Any]]], tuple[Any, ...]]
 """What makes lines, and of what: it takes processor time."""

@@ -60,29 +60,29 @@ def read_files(lines: Iterable[tuple[str, Mapping[str, Any]]], before: OpenFile 
     for number, (place, line) in enumerate(lines, 1):
         if number > FILE_LINES_MAX:
             raise ArchiveError(place, f"is one line too many: {FILE_LINES_MAX} of a workspace's files may be in one file")
-        told = read_file_line(place, line, read.file)
-        read.file = told.after
+        step = read_file_line(place, line, read.file)
+        read.file = step.after
         if line["kind"] == "file":
             digest, has_begun = hashlib.sha256(), True
-        if told.content is not None:
-            digest.update(told.content)
-            read.parts.append(_build_part(place, number, told))
-        if told.sha256 is not None:
-            assert told.after is not None, "a file ended"
-            read.count, read.size_bytes = read.count + 1, read.size_bytes + told.after.size_bytes
+        if step.content is not None:
+            digest.update(step.content)
+            read.parts.append(_build_part(place, number, step))
+        if step.sha256 is not None:
+            assert step.after is not None, "a file ended"
+            read.count, read.size_bytes = read.count + 1, read.size_bytes + step.after.size_bytes
             if has_begun:
-                check_digest(place, told.key, told.sha256, digest.hexdigest())
+                check_digest(place, step.key, step.sha256, digest.hexdigest())
             else:
-                read.spanning.append(SpanningFile(place=place, line=number, key=told.key, sha256=told.sha256))
-        if told.before is not None and told.before.is_open and told.reason is not None:
-            read.parts = [part for part in read.parts if part.key != told.key]
+                read.spanning.append(SpanningFile(place=place, line=number, key=step.key, sha256=step.sha256))
+        if step.before is not None and step.before.is_open and step.reason is not None:
+            read.parts = [part for part in read.parts if part.key != step.key]
             if not has_begun:
-                read.spanning.append(SpanningFile(place=place, line=number, key=told.key, sha256=""))
+                read.spanning.append(SpanningFile(place=place, line=number, key=step.key, sha256=""))
     return read
 
 
-def _build_part(place: str, number: int, told: FileLine) -> FilePart:
-    assert told.before is not None, "a part is of a file that began"
-    assert told.content is not None, "it is a part"
-    start, content_type = told.before.done_bytes, told.before.content_type
-    return FilePart(place=place, line=number, key=told.key, content_type=content_type, start=start, content=told.content)
+def _build_part(place: str, number: int, step: FileLine) -> FilePart:
+    assert step.before is not None, "a part is of a file that began"
+    assert step.content is not None, "it is a part"
+    start, content_type = step.before.done_bytes, step.before.content_type
+    return FilePart(place=place, line=number, key=step.key, content_type=content_type, start=start, content=step.content)
