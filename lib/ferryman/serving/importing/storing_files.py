@@ -114,7 +114,7 @@ class FilesImport:
                     self._workspace, part.key, content, content_type=part.content_type, write=name, expected=expected
                 )
         except (ObjectChangedError, ObjectMissingError):
-            raise StaleError(f"{part.place}: file {part.key}: somebody else has stored or deleted it") from None
+            raise StaleError(f"{part.place}: file {part.key}: somebody else has stored or deleted a file of this key") from None
         await self._settle(done)
 
     async def _extend(self, part: FilePart) -> tuple[bytes, str]:
@@ -149,7 +149,7 @@ class FilesImport:
                 await asyncio.to_thread(digest.update, content)
             check_digest(item.place, item.key, item.sha256, digest.hexdigest())
         except (ObjectChangedError, ObjectMissingError):
-            raise StaleError(f"{item.place}: file {item.key}: somebody else has stored or deleted it") from None
+            raise StaleError(f"{item.place}: file {item.key}: somebody else has stored or deleted a file of this key") from None
         except ArchiveError as error:
             raise build_input_error("content", str(error)) from None
 
