@@ -16,6 +16,7 @@ import pytest
 
 from ferryman.archives.reading import iterate_files, read_archive
 from ferryman.client import AsyncClient
+from ferryman.domain.archives.file_lines import PART_BYTES
 from ferryman.domain.archives.manifest import MANIFEST
 from ferryman.stack import provision
 from ferryman.stack.hello import ANSWER
@@ -24,6 +25,9 @@ from tests.journeys.terminal import Terminal
 
 Story = dict[str, Any]
 OF_PLACE = {"agent_id", "workspace_id", "task_id", "user_id", "created_at", "updated_at", "paused", "next_fire_at"}
+FILE = bytes(range(256)) * (PART_BYTES // 256) + b"end"
+"""One that takes two parts."""
+
 SENT = 2
 """The files of the archive that arrive before the import is interrupted."""
 
@@ -54,7 +58,7 @@ async def create_owners(stack: Mapping[str, Any]) -> list[str]:
 
 
 def furnish(came: Story, giver: Terminal) -> None:
-    """Make a workspace of an agent, a task with a credential and a tool of its own, one execution, and a schedule."""
+    """Make a workspace of an agent, a task with a credential and a tool of its own, one execution, a schedule, and a file."""
     came["workspace"] = giver.get("workspace create --name Küche")["workspace_id"]
     inside = giver.export(FERRYMAN_WORKSPACE_ID=came["workspace"])
     came["agent"] = inside.get("agent create --template wally --name Scout --tool http_get --tool api_call --tool look")
@@ -68,6 +72,8 @@ def furnish(came: Story, giver: Terminal) -> None:
     came["tasks"] = {name: inside.get(f"task show {task}") for name, task in (("hello", first), ("daily", daily))}
     came["tools"] = inside.get(f"tools list --task {first}")
     came["record"] = inside.get(f"show {came['ran']['execution_id']} --audit")
+    (came["folder"] / "trip.bin").write_bytes(FILE)
+    inside.get(f"files put {came['folder'] / 'trip.bin'} notes/ --type image/x-trip")
 
 
 def hand_over(came: Story, giver: Terminal) -> None:
@@ -129,6 +135,9 @@ def look_around(came: Story, inside: Terminal) -> None:
     came["cancelled"] = inside.type(f"cancel {name}")
     came["resumed"] = inside.type("resume")
     came["execution later"] = inside.get(f"show {name}")
+    came["files here"] = inside.get("files ls")
+    came["file here"] = came["folder"] / "downloaded.bin"
+    inside.get(f"files get notes/trip.bin --out {came['file here']}")
     came["turned on"] = inside.get(f"task update {listed['daily']} --enabled")
 
 
@@ -190,6 +199,12 @@ def test_a_task_is_the_same_under_a_new_id_and_of_the_imported_agent(story: Stor
     assert leave_place(here) == leave_place(there)
     assert here["agent_id"] == story["agents here"]["Scout"]["agent_id"]
     assert here["task_id"] != there["task_id"]
+
+
+def test_a_file_is_the_same_to_the_byte(story: Story) -> None:
+    assert story["file here"].read_bytes() == FILE
+    (listed,) = [file for file in story["files here"]["files"] if not file["key"].startswith("executions/")]
+    assert (listed["key"], listed["size_bytes"]) == ("notes/trip.bin", len(FILE))
 
 
 def test_a_declared_tool_is_the_same(story: Story) -> None:

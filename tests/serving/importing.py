@@ -63,9 +63,21 @@ async def import_archive(client: httpx.AsyncClient, archive: bytes) -> str:
 
 def spread_history(files: Files) -> Files:
     """Return the files with each line of the executions in one of its own."""
-    definitions = {name: data for name, data in files.items() if not name.startswith("executions-")}
-    lines = b"".join(data for name, data in files.items() if name not in definitions).splitlines(keepends=True)
-    return {**definitions, **{f"executions-{number:06}.jsonl": line for number, line in enumerate(lines, 1)}}
+    return spread_lines(files, "executions")
+
+
+def spread_lines(files: Files, kind: str, each: int = 1) -> Files:
+    """Return the files with at most `each` lines of one kind in each of its own, which are where the first of them was."""
+    names = [name for name in files if name.startswith(f"{kind}-")]
+    lines = b"".join(files[name] for name in names).splitlines(keepends=True)
+    parts = [b"".join(lines[first : first + each]) for first in range(0, len(lines), each)]
+    spread: Files = {}
+    for name, data in files.items():
+        if name not in names:
+            spread[name] = data
+        elif name == names[0]:
+            spread |= {f"{kind}-{number:06}.jsonl": part for number, part in enumerate(parts, 1)}
+    return spread
 
 
 def read_values(files: Files, kind: str) -> list[dict[str, Any]]:

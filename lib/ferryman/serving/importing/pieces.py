@@ -86,11 +86,13 @@ def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neut
 
 
 def _check_place(file: ArchiveFile, target: ArchiveTarget, number: int) -> None:
-    """Raise `ArchiveError` where a file of this name is none, or cannot follow the last one."""
-    before = target.run.name if number == target.run.following else ""
-    for _ in check_names(iter([file.name]), before=before):
+    """Raise `ArchiveError` where a file of this name is none, or cannot follow the last one; one that is sent again has to be that
+    one."""
+    if number != target.run.following:
+        return
+    for _ in check_names(iter([file.name]), before=target.run.name):
         pass
-    if not before and number == 0 and file.kind != KINDS[0]:
+    if number == 0 and file.kind != KINDS[0]:
         raise ArchiveError(file.name, "is not where it must be: an archive begins with the workspace's file")
 
 
