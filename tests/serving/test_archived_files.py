@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import io
+import tracemalloc
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,7 @@ from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.objects import MemoryObjects
 from ferryman.serving.archived_files import FileCheck
+from ferryman.serving.exporting import WorkspaceExport
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 
 from .conftest import Stage, create_app
@@ -439,3 +441,23 @@ async def test_no_export_holds_more_lines_of_files_in_one_than_an_import_takes(c
     archive = await export(stage, "ann")
     counts = [data.count(b"\n") for name, data in iterate_files(io.BytesIO(archive)) if name.startswith("files-")]
     assert counts == [300, 2]
+
+
+async def test_memory_is_that_of_some_parts_however_large_the_files_are(client: httpx.AsyncClient, stage: Stage) -> None:
+    large = bytes(range(256)) * (5 * PART_BYTES // 256)
+    await keep(stage, dict.fromkeys("ab", (large, TEXT)))
+    workspace = await stage.deps().workspaces.get(HOME, owner="ann")
+    assert workspace is not None
+
+    async def check() -> None:
+        return None
+
+    tracemalloc.start()
+    try:
+        async for _ in WorkspaceExport(stage.deps(), workspace, check).stream():
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    print(f"peak: {peak / 1_048_576:.1f} MiB for files of {3 * len(large) / 1_048_576:.0f} MiB")
+    assert peak < 10 * PART_BYTES

@@ -8,8 +8,8 @@ from tests.campaigns.crash.imports import GROWING, ImportRun, build_archive
 from tests.contracts.conftest import in_memory, on_google_cloud
 
 STEP, FIRESTORE_STEP, FILES_STEP = 17, 60, 3
-"""Of the points in memory every seventeenth, on the Firestore protocol every sixtieth (`make crash` meets all of these), and of those
-at which a file grows every third."""
+"""Of the points in memory every seventeenth, on the Firestore protocol every sixtieth (`make crash` meets all of these), and of
+those at which a file grows every third."""
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["killed", "answer lost"])

@@ -86,8 +86,10 @@ def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neut
 
 
 def _check_place(file: ArchiveFile, target: ArchiveTarget, number: int) -> None:
-    """Raise `ArchiveError` where a file of this name is none, or cannot follow the last one; one that is sent again has to be that
-    one."""
+    """Raise `ArchiveError` where a file of this name is none, or cannot follow the last one.
+
+    What is sent again is compared with the last one as a whole.
+    """
     if number != target.run.following:
         return
     for _ in check_names(iter([file.name]), before=target.run.name):
