@@ -66,11 +66,11 @@ def spread_history(files: Files) -> Files:
     return spread_lines(files, "executions")
 
 
-def spread_lines(files: Files, kind: str, each: int = 1) -> Files:
-    """Return the files with at most `each` lines of one kind in each of its own, which are where the first of them was."""
+def spread_lines(files: Files, kind: str, most: int = 1) -> Files:
+    """Return the files with at most `most` lines of one kind in each of its own, which are where the first of them was."""
     names = [name for name in files if name.startswith(f"{kind}-")]
     lines = b"".join(files[name] for name in names).splitlines(keepends=True)
-    parts = [b"".join(lines[first : first + each]) for first in range(0, len(lines), each)]
+    parts = [b"".join(lines[first : first + most]) for first in range(0, len(lines), most)]
     spread: Files = {}
     for name, data in files.items():
         if name not in names:

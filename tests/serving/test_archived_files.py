@@ -305,6 +305,22 @@ async def test_a_file_of_the_archive_that_is_sent_twice_counts_once(
     assert stage.memory.file_quotas[workspace].used_bytes == 12
 
 
+async def test_a_file_of_the_archive_that_comes_to_two_instances_at_once_counts_once(
+    bob: httpx.AsyncClient, archive: bytes, stage: Stage
+) -> None:
+    begins, files = forge(archive, write_file("a"), write_file("b"))
+    workspace = await begin(bob, begins)
+    transport = httpx.ASGITransport(app=create_app(stage.deps()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=bob.headers) as other:
+        for number, (name, data) in enumerate(files.items()):
+            url, body = f"{IMPORTS}/{workspace}/files?number={number}", describe_file(name, data)
+            answers = await asyncio.gather(*(client.put(url, json=body) for client in (bob, other)))
+            assert {answer.status_code for answer in answers} in ({200}, {200, 409})
+    assert await read_all(stage, workspace) == {"a": (b"Hello.", TEXT), "b": (b"Hello.", TEXT)}
+    quota = stage.memory.file_quotas[workspace]
+    assert (quota.used_bytes, quota.reserved_bytes) == (12, 0)
+
+
 async def test_a_write_that_the_quota_has_forgotten_after_days_counts_once(
     bob: httpx.AsyncClient, archive: bytes, stage: Stage
 ) -> None:

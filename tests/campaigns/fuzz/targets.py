@@ -36,6 +36,7 @@ from ferryman.egress.send import Sending, send
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.serving.archived import Placed, iterate_executions
+from ferryman.serving.archived_files import FileCheck
 from ferryman.serving.archived_people import SHAPES, read_people_line
 from ferryman.tools.http import PARSERS
 from tests.campaigns.fuzz.wire import Plug, Wire
@@ -157,6 +158,7 @@ def archive(data: bytes) -> None:
             for entry, content in iterate_files(io.BytesIO(forged)):
                 if entry == EXECUTIONS:
                     _read_people(list(read_lines(entry, content)))
+                    _read_files(list(read_lines(entry, content)))
                     list(iterate_executions(read_lines(entry, content)))
         except ArchiveError as refused:
             refusal = refused
@@ -168,6 +170,16 @@ def _read_people(lines: list[Placed]) -> None:
     for (place, line), kind in itertools.product(lines[:3], SHAPES):
         with suppress(ArchiveError):
             read_people_line(place, kind, line)
+
+
+def _read_files(lines: list[Placed]) -> None:
+    """Read lines as those of a workspace's files, also after one that begins a file: each is read or refused."""
+    begun = {"kind": "file", "key": "a", "content_type": "a/b", "size_bytes": 3, "updated_at": "2026-11-23T09:00:00Z"}
+    for (place, line), before in itertools.product(lines[:3], ([], [(place, begun) for place, _ in lines[:1]])):
+        check = FileCheck(lambda _: None)
+        with suppress(ArchiveError):
+            for placed in (*before, (place, line)):
+                check.read(*placed)
 
 
 def _pack(lines: bytes) -> bytes:
