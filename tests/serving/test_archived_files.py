@@ -477,3 +477,19 @@ async def test_memory_is_that_of_some_parts_however_large_the_files_are(client: 
         tracemalloc.stop()
     print(f"peak: {peak / 1_048_576:.1f} MiB for files of {3 * len(large) / 1_048_576:.0f} MiB")
     assert peak < 10 * PART_BYTES
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"file_bytes": 7}, "file_bytes: is 7, and the files have 6"),
+        ({"files_left_out": 1}, "files_left_out: is 1, and the files have 0"),
+        ({"counts": {"files": 2}}, "counts.files: is 2, and the files have 1"),
+    ],
+)
+def test_a_manifest_that_tells_of_other_files_is_found_offline(archive: bytes, members: dict[str, Any], words: str) -> None:
+    check = FileCheck(lambda _: None)
+    for line in read_values(take_apart(archive)[1], "files"):
+        check.read("", line)
+    with pytest.raises(ArchiveError, match=words):
+        check.end(replace(read_archive(io.BytesIO(archive)), **members))
