@@ -16,9 +16,11 @@ from typing import Any
 
 from tests.campaigns.hostile.harness import Harness
 from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.spelling import fill
 from tests.campaigns.hostile.upstream import ReceivedRequest
 
 STORAGE = "what Firestore and the queue keep"
+BUCKET = "the bucket"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +48,27 @@ async def gather(harness: Harness, runs: Sequence[ScenarioRun]) -> Evidence:
         "the queue": [json.dumps(delivery).encode() for delivery in await harness.admin.list_deliveries()],
         **files,
     }
-    return Evidence(seen=list(harness.upstream.seen), prompts=prompts, places=places)
+    in_clear = {fill(name, run.words) for run in runs for name in run.scenario.clear}
+    canned = [_read_request(row) for row in await harness.admin.list_requests() if row["host"] in in_clear]
+    return Evidence(seen=[*harness.upstream.seen, *canned], prompts=prompts, places=places)
+
+
+def _read_request(row: Mapping[str, Any]) -> ReceivedRequest:
+    """Return a request that a host of the local cloud's own has received."""
+    target = f"{row['path']}?{row['query']}" if row["query"] else row["path"]
+    lines = [f"{row['method']} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in row["headers"])]
+    return ReceivedRequest(row["host"], stranger=False, head="\r\n".join(lines).encode(), body=row.get("body", "").encode())
 
 
 def _files(harness: Harness) -> dict[str, list[bytes]]:
     """Read the functions' logs and the services' own files: what Firestore and the queue hold on disk, row by row."""
-    logs, rows = [], []
+    logs, rows, objects = [], [], []
     for path in sorted(harness.data.rglob("*")):
         if path.is_file() and path.suffix == ".log":
             logs.append(path.read_bytes())
         elif path.is_file() and path.read_bytes()[:15] == b"SQLite format 3":
-            rows += _rows(path)
-    return {"a log": logs, STORAGE: rows}
+            (objects if path.name.startswith("objects.") else rows).extend(_rows(path))
+    return {"a log": logs, STORAGE: rows, BUCKET: objects}
 
 
 def _rows(path: Path) -> list[bytes]:

@@ -51,6 +51,14 @@ class Harness:
     upstream: Upstream
     http: httpx.AsyncClient
 
+    async def map_host(self, host: str, addresses: tuple[str, ...]) -> None:
+        """Have a name lead to the upstream: at an address of its own, or at `addresses`; "stranger" is its second port."""
+        port = self.upstream.stranger_port if addresses == ("stranger",) else self.upstream.port
+        if not addresses or addresses == ("stranger",):
+            await self.admin.map_host(host, port)
+            return
+        await self.admin.put_host(host, {"port": port, "addresses": addresses, "dial": list(addresses)})
+
 
 @asynccontextmanager
 async def start_harness(source: Path | None = None) -> AsyncIterator[Harness]:
@@ -76,7 +84,7 @@ async def build_harness(
     for host in OWN_HOSTS:
         await admin.map_host(host, upstream.port)
     async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S, limits=httpx.Limits(max_keepalive_connections=0)) as http:
-        yield Harness(
+        harness = Harness(
             url=functions["api"],
             project=project,
             functions=functions,
@@ -87,6 +95,8 @@ async def build_harness(
             upstream=upstream,
             http=http,
         )
+        upstream.rename = harness.map_host
+        yield harness
 
 
 async def _ports(admin: Admin) -> dict[str, str]:

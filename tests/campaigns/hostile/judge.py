@@ -16,6 +16,7 @@ from tests.campaigns.hostile.labels import find_claims
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.reading import find_misdescribed, find_misreadings
 from tests.campaigns.hostile.scenario import BEARER, HEADER, PARAM, PUBLIC
+from tests.campaigns.hostile.shown import find_unshown, find_whispers
 from tests.campaigns.hostile.upstream import ReceivedRequest
 from tests.campaigns.hostile.wire import HOSTS, NOBODY, find_absences, find_faults, find_owner
 
@@ -55,6 +56,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *find_faults(run, seen_by[run.token]),
             *(sentence for prompt in prompts[-1:] for sentence in find_misreadings(run, prompt)),
             *(sentence for prompt in prompts[:1] for sentence in find_misdescribed(prompt)),
+            *(sentence for prompt in prompts[-1:] for sentence in find_whispers(run, prompt)),
             *_judge_spending(run, prompts),
             *_judge_storage(run),
             *_judge_acts(run),
@@ -63,7 +65,11 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *find_conversation_faults(run),
             *find_claims(run),
         ]
-        missed[credited[run.token]] += [*find_absences(run, seen_by[run.token]), *_find_unused_acts(run)]
+        missed[credited[run.token]] += [
+            *find_absences(run, seen_by[run.token]),
+            *_find_unused_acts(run),
+            *(sentence for prompt in prompts[-1:] for sentence in find_unshown(run, prompt)),
+        ]
     return Verdict(got=_deduplicate(findings), missed=_deduplicate(missed))
 
 

@@ -116,6 +116,8 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
         "secret": f"board-{secrets.token_hex(8)}",
         "talk": f"talk-{secrets.token_hex(8)}",
         "thief": f"{token}.attacker.example",
+        "site": f"{token}.pages.example",
+        "whisper": f"whisper-{secrets.token_hex(8)}",
         "canary": new_key(),
         "workspace": derive_default_workspace(f"owner-{token}"),
         **dict.fromkeys(VICTIMS, ""),
@@ -163,7 +165,9 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
         end: _fill_answer(answer, words) for end, answer in {"": Answer(), **scenario.answers}.items()
     }
     for name, addresses in scenario.names.items():
-        await _map_host(harness, fill(name, words), addresses)
+        await harness.map_host(fill(name, words), addresses)
+    for name in scenario.clear:
+        await harness.admin.serve_routes(fill(name, words), [{"path": "*", "body": words["marker"]}])
     if not scenario.turns:
         return
     await harness.admin.set_script(run.token, {"steps": fill(scenario.turns, words)})
@@ -203,16 +207,7 @@ async def _prepare(harness: Harness, run: ScenarioRun) -> None:
         run.setup_results.append((act, status, body))
         run.responses.append(alerted.take_secret(run.words, body))
     for name, addresses in run.scenario.renames.items():
-        await _map_host(harness, fill(name, run.words), addresses)
-
-
-async def _map_host(harness: Harness, host: str, addresses: tuple[str, ...]) -> None:
-    port = harness.upstream.stranger_port if addresses == ("stranger",) else harness.upstream.port
-    if not addresses or addresses == ("stranger",):
-        await harness.admin.map_host(host, port)
-        return
-    body = {"port": port, "addresses": addresses, "dial": list(addresses)}
-    await harness.admin.put_host(host, body)
+        await harness.map_host(fill(name, run.words), addresses)
 
 
 async def _run(harness: Harness, run: ScenarioRun) -> None:
@@ -362,4 +357,5 @@ async def _create(harness: Harness, name: str, fields: Mapping[str, Any]) -> tup
 def _fill_answer(answer: Answer, words: Mapping[str, str]) -> Answer:
     body = fill(answer.body, words)
     raw = None if answer.raw is None else fill(answer.raw.decode("latin-1"), words).encode("latin-1")
-    return replace(answer, headers=fill(dict(answer.headers), words), body=body, raw=raw)
+    headers, renames = fill(dict(answer.headers), words), fill(dict(answer.renames), words)
+    return replace(answer, headers=headers, body=body, raw=raw, renames=renames)

@@ -47,7 +47,10 @@ SERVICES = ("coingecko", "lunarcrush", "coinmarketcap", "alphavantage", "mailchi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a host answers on a path. `raw` is written as it is instead; `bits` of it follow, each after `pause_s`."""
+    """What a host answers on a path. `raw` is written as it is instead; `bits` of it follow, each after `pause_s`.
+
+    Before it is sent, hosts that it `renames` have other addresses, as a name server of the host's own may give them.
+    """
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +58,7 @@ class Answer:
     raw: bytes | None = None
     bits: tuple[bytes, ...] = ()
     pause_s: float = 0.0
+    renames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 CALLS = "gRPC"
@@ -107,6 +111,10 @@ class Scenario:
     the execution is refused by a cap: its alert is awaited, and `after` are sent, in which it is `{alert}`. The execution
     belongs to a `conversation`. With `resumes`, the victim's conversation may use little more than its first execution, and
     the victim goes on in it after the attack.
+
+    `shown` are texts that the model has to have read in results: without one, the scenario did not take place. What is
+    `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`. `victim_before` are the
+    victim's own requests. A workspace with `room` has so many bytes left for files, and may not keep more.
     """
 
     name: str
@@ -142,6 +150,10 @@ class Scenario:
     after: tuple[Act, ...] = ()
     conversation: str | None = None
     resumes: bool = False
+    shown: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
+    victim_before: tuple[Act, ...] = ()
+    room: int | None = None
 
     @property
     def kind(self) -> str:

@@ -7,7 +7,7 @@ import contextlib
 import gzip
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -49,6 +49,14 @@ class ReceivedRequest:
         return self.head + b"\r\n\r\n" + self.body
 
 
+Rename = Callable[[str, tuple[str, ...]], Awaitable[None]]
+"""Gives a host other addresses."""
+
+
+async def _keep_name(host: str, addresses: tuple[str, ...]) -> None:
+    raise LookupError(f"nobody can give {host} the addresses {addresses}")
+
+
 class Upstream:
     """`async with Upstream(folder) as upstream`. `answers` are by the token a path begins with, then by its end."""
 
@@ -57,6 +65,7 @@ class Upstream:
         self.answers: dict[str, Mapping[str, Answer]] = {}
         self.seen: list[ReceivedRequest] = []
         self.port = self.stranger_port = self.engine_port = 0
+        self.rename: Rename = _keep_name
         self._servers: list[asyncio.Server] = []
 
     async def __aenter__(self) -> Self:
@@ -102,10 +111,14 @@ class Upstream:
         path, _, query = seen.target.partition("?")
         if seen.host == ENGINE:
             path = "/" + "/".join(parse_qs(query).get("q", [""])[0].split())
-        by_end = self.answers.get(path[1:].partition("/")[0], {})
+        # a host that has its scenario's name also answers where the path does not begin with it, as /robots.txt
+        names = (path[1:].partition("/")[0], *seen.host.split("."))
+        by_end = next((self.answers[name] for name in names if name in self.answers), {})
         answer = next(
             (value for end, value in by_end.items() if end and path.endswith(end)), by_end.get("", Answer(status=404))
         )
+        for host, addresses in answer.renames.items():
+            await self.rename(host, addresses)
         if answer.pause_s and not answer.bits:
             await asyncio.sleep(answer.pause_s)
         writer.write(answer.raw if answer.raw is not None else _encode(answer))

@@ -12,6 +12,7 @@ from tests.campaigns.hostile.scenarios import (
     custom,
     documents,
     exfiltration,
+    fetching,
     files,
     finding,
     former,
@@ -60,5 +61,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     *finding.SCENARIOS,
     *searches.SCENARIOS,
     *files.SCENARIOS,
+    *fetching.SCENARIOS,
     *worst.SCENARIOS,
 )
