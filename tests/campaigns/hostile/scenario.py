@@ -113,8 +113,8 @@ class Scenario:
     the victim goes on in it after the attack.
 
     `shown` are texts that the model has to have read in results: without one, the scenario did not take place. What is
-    `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`. `victim_before` are the
-    victim's own requests. A workspace with `room` has so many bytes left for files, and may not keep more.
+    `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`.
+    `victim_before` are the victim's own requests. A workspace with `room` has so many bytes left for files.
     """
 
     name: str

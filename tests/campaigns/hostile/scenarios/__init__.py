@@ -21,7 +21,9 @@ from tests.campaigns.hostile.scenarios import (
     joining,
     local,
     machine,
+    made_up,
     neighbours,
+    pages,
     people,
     pieces,
     policy,
@@ -62,5 +64,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *searches.SCENARIOS,
     *files.SCENARIOS,
     *fetching.SCENARIOS,
+    *pages.SCENARIOS,
+    *made_up.SCENARIOS,
     *worst.SCENARIOS,
 )

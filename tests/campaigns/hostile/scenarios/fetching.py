@@ -97,7 +97,7 @@ STRAIGHT = tuple(
         shown=REFUSED,
     )
     for what, url in (
-        ("the metadata server", INWARD["the metadata server"]),
+        ("an address of a carrier", "https://100.64.0.9/"),
         ("a private name", "https://n.{site}/{token}/next"),
         ("a private name among others", "https://m.{site}/{token}/next"),
         ("loopback within version 6", INWARD["loopback within version 6"]),
@@ -170,9 +170,7 @@ RULES = (
         Answer(headers=TEXT, body="User-agent: *\n" + f"Disallow: /{'*a' * 500}$\n" * 400),
         is_fetched=True,
     ),
-    _robots(
-        "that is packed often", Answer(headers={**TEXT, "content-encoding": "gzip"}, body="#" * 20_000_000), is_fetched=True
-    ),
+    _robots("that is packed", Answer(headers={**TEXT, "content-encoding": "gzip"}, body="#" * 20_000_000), is_fetched=True),
     _robots("that never ends", Answer(raw=b"HTTP/1.1 200 OK\r\n\r\n", bits=(b"# wait\n",) * 20, pause_s=1.0), seconds=15.0),
 )
 
@@ -224,6 +222,7 @@ VISITS = (
         ),
         fetch(),
         answers={"/start": NEXT},
+        sent=(GET_START, GET_START),
         shown=("{marker}",),
     ),
 )
