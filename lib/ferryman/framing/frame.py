@@ -89,8 +89,17 @@ def normalize(text: str) -> str:
 def _undo_revealing(text: str) -> str:
     # Escapes are only undone where that shows a mark: an unescaped quote or backslash would damage honest JSON.
     plain = undo_percents(undo_backslashes(text))
-    counts = marks.count_marks(plain)
+    counts = marks.count_marks(_show_beneath(plain))
     if not any(counts):
         return text
     # Undoing one escape may remove the first letter of a mark that another notation showed: then the text is not changed.
     return plain if any(after > before for after, before in zip(counts, marks.count_marks(text), strict=True)) else text
+
+
+def _show_beneath(plain: str) -> str:
+    """Return a text whose escapes were undone as it reads with its compatibility forms and entities undone, too.
+
+    The escapes of wide letters, as a URL has them, show no mark before that.
+    """
+    plain = undo_entities(plain)
+    return plain if plain.isascii() else unicodedata.normalize("NFKC", _LONG.sub(" ", plain))

@@ -110,7 +110,8 @@ _HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TOKEN = re.compile(
-    r"<\s{0,3}[|｜](?P<a>[^<>\n]{0,64}?)[|｜]\s{0,3}>|\[\|(?P<b>[^\[\]\n]{0,64}?)\|\]"
+    # a cell of a Markdown table has a backslash before each bar
+    r"<\s{0,3}\\?[|｜](?P<a>[^<>\n]{0,64}?)\\?[|｜]\s{0,3}>|\[\|(?P<b>[^\[\]\n]{0,64}?)\|\]"
     r"|<(?P<c>/?(?:(?:start|end)_of_[a-z]{1,16}|sys|s|[bes]o[spd]|pad|unk|sep|mask|(?:seed|minimax):[a-z_]{1,24}|_(?:user|bot|system|ap)|"
     r"(?:extra_id|reserved|special|unused)_?\d{1,6})\b[^<>\n]{0,64})>"
     r"|\]~(?P<d>[a-z!]{1,3})\]|\[e~\[",
