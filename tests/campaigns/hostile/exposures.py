@@ -11,7 +11,8 @@ from urllib.parse import unquote
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from tests.campaigns.hostile.evidence import STORAGE, Evidence
+from tests.campaigns.hostile.evidence import BUCKET, STORAGE, Evidence
+from tests.campaigns.hostile.filed import FILES
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, KEYS, OWN_HEADER, PARAM, PUBLIC
 from tests.campaigns.hostile.spelling import WAYS, fill
@@ -70,6 +71,7 @@ def find_exposures(
         for seen in all_seen
         for view in views(_without_own(seen, by_token.get(token)))
     ]
+    uploading = {credited[entry.token] for entry in everyone if _is_uploaded(entry)}
     sights += [
         (place, view) for place, things in evidence.places.items() for thing in things for view in (thing, *_cheap(thing))
     ]
@@ -79,9 +81,15 @@ def find_exposures(
             scenario, name = whose[patterns[index]]
             if name == OF_ALERTS["canary"] and b"alert_url" in view and place == STORAGE:
                 continue  # the workspace itself, whose owner set it
+            if place == BUCKET and scenario in uploading:
+                continue  # a person has stored it, in a file of the same workspace
             if (scenario, name, place) not in reported:
                 reported.add((scenario, name, place))
                 yield scenario, f"{name} is in {place}"
+
+
+def _is_uploaded(run: ScenarioRun) -> bool:
+    return any(act.path.startswith(FILES) and "{key" in str(act.body) for act in run.scenario.before)
 
 
 def _cheap(thing: bytes) -> Iterable[bytes]:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from tests.campaigns.hostile.conversations import find_conversation_faults
+from tests.campaigns.hostile.downloads import find_download_faults
 from tests.campaigns.hostile.evidence import Evidence
 from tests.campaigns.hostile.exposures import find_exposures
 from tests.campaigns.hostile.labels import find_claims
@@ -63,6 +64,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *_judge_after(run),
             *_judge_greed(run),
             *find_conversation_faults(run),
+            *find_download_faults(run),
             *find_claims(run),
         ]
         missed[credited[run.token]] += [

@@ -21,7 +21,7 @@ from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
-from tests.campaigns.hostile import alerted, forge
+from tests.campaigns.hostile import alerted, filed, forge
 from tests.campaigns.hostile.harness import Harness, new_key
 from tests.campaigns.hostile.members import bring_in, describe_place
 from tests.campaigns.hostile.scenario import (
@@ -51,7 +51,7 @@ ID_FIELDS: Mapping[str, str] = {"mine": "execution_id", "mtask": "task_id", "mag
 CONVERSATION_MAX = "110"
 """The limit of the conversation of a victim who goes on in it: its executions reserve 100 credits each and use about three."""
 
-VICTIMS = ("vtask", "vexec", "vworkspace", "vagent", "vtalk")
+VICTIMS = ("vtask", "vexec", "vworkspace", "vagent", "vtalk", "vlink", "other", "link", "late", "foreign", "elsewhere")
 """Words for what the victim has, which are known once there is one."""
 
 MODEL = "scripted/"
@@ -92,6 +92,10 @@ class ScenarioRun:
     setup_results: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
     after: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
     tools: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
+    downloads: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list, repr=False)
+    """Paths of files that were sent, with the headers of their answers."""
+    files: Mapping[str, Any] | None = field(default=None, repr=False)
+    """What the API lists at the end, of a workspace that had little room."""
     trouble: str | None = None
     victim: ScenarioRun | None = None
     member_keys: dict[str, str] = field(default_factory=dict, repr=False)
@@ -146,6 +150,8 @@ async def run_scenario(harness: Harness, run: ScenarioRun) -> ScenarioRun:
                 await _run(harness, run)
             if scenario.resumes:
                 await _resume(harness, run)
+            if scenario.room is not None:
+                run.files = await _request(harness, run, "GET", "/v1/files")
     except TimeoutError:
         run.trouble = f"it had not ended after {TIMEOUT_S:g} s"
     except (httpx.HTTPError, AssertionError, AdminRefusedError) as error:
@@ -168,6 +174,9 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
         await harness.map_host(fill(name, words), addresses)
     for name in scenario.clear:
         await harness.admin.serve_routes(fill(name, words), [{"path": "*", "body": words["marker"]}])
+    words |= filed.forge_links(words["workspace"], run.key)
+    if scenario.room is not None:
+        await filed.leave_room(harness, owner, words["workspace"], scenario.plan, scenario.room)
     if not scenario.turns:
         return
     await harness.admin.set_script(run.token, {"steps": fill(scenario.turns, words)})
@@ -276,7 +285,8 @@ async def _act(harness: Harness, run: ScenarioRun) -> None:
     """Send the attacker's requests while the victim's execution has one call behind it and one under way, or, where the victim
     goes on afterwards, once it has ended."""
     slow = replace(VICTIM.answers["/slow"], pause_s=run.scenario.victim_s)
-    victim = run.victim = prepare_run(replace(VICTIM, answers={**VICTIM.answers, "/slow": slow}))
+    has_answers = {**VICTIM.answers, "/slow": slow}
+    victim = run.victim = prepare_run(replace(VICTIM, answers=has_answers, before=run.scenario.victim_before))
     await _enter(harness, victim)
     for member in run.scenario.members:
         run.member_keys[member.name] = await bring_in(harness, victim.bearer, member, run.words)
@@ -288,27 +298,29 @@ async def _act(harness: Harness, run: ScenarioRun) -> None:
         await asyncio.sleep(0.05)
     run.words |= {"vtask": victim.task, "vexec": victim.execution, "vtalk": victim.words["talk"]}
     run.words |= describe_place(victim.token)
+    # what belongs to the victim, in requests that are answered without it
+    run.words |= {"other": run.words["vworkspace"], "vlink": victim.words["link"]}
     if run.scenario.turns:
         await harness.admin.set_script(run.token, {"steps": fill(run.scenario.turns, run.words)})
     if run.scenario.resumes:
         await _end(harness, victim)  # what it has used is counted before it is attacked
     for act in run.scenario.acts:
         gate = asyncio.Semaphore(act.at_once)
-        await asyncio.gather(*(_send_at_once(harness, run, act, gate) for _ in range(act.times)))
+        await asyncio.gather(*(_send_at_once(harness, run, act, gate, number) for number in range(act.times)))
     if not run.scenario.resumes:
         await _end(harness, victim)
 
 
-async def _send_at_once(harness: Harness, run: ScenarioRun, act: Act, gate: asyncio.Semaphore) -> None:
+async def _send_at_once(harness: Harness, run: ScenarioRun, act: Act, gate: asyncio.Semaphore, number: int) -> None:
     async with gate:
-        status, body = await _send(harness, run, act)
+        status, body = await _send(harness, run, act, number)
     run.acts.append((act, status, body))
     for word, field_name in ID_FIELDS.items():
         if status in (CREATED, ACCEPTED) and f'"{field_name}"'.encode() in body:
             run.words[word] = json.loads(body)[field_name]
 
 
-async def _send(harness: Harness, run: ScenarioRun, act: Act) -> tuple[int, bytes]:
+async def _send(harness: Harness, run: ScenarioRun, act: Act, number: int = 0) -> tuple[int, bytes]:
     if act.method == CALLS:
         return await _call(harness.places[act.to], act)
     if act.method == CREATES:
@@ -323,8 +335,12 @@ async def _send(harness: Harness, run: ScenarioRun, act: Act) -> tuple[int, byte
         headers |= harness.admin.bearer
     elif (token := await forge.bearer(harness, act.bearer, act.to)) is not None:
         headers["Authorization"] = f"Bearer {token}"
-    body = fill(act.body, run.words)
-    answer = await harness.http.request(act.method, url + fill(act.path, run.words), json=body, headers=headers)
+    body = {"content": act.body} if isinstance(act.body, bytes) else {"json": fill(act.body, run.words)}
+    path = fill(act.path, {**run.words, "number": str(number)})
+    answer = await harness.http.request(act.method, url + path, headers=headers, **body)
+    filed.take_link(run.words, answer)
+    if act.method == "GET" and path.startswith(filed.FILES) and answer.is_success:
+        run.downloads.append((act.path, answer.headers.multi_items()))
     return answer.status_code, answer.content
 
 

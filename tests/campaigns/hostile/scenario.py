@@ -76,7 +76,7 @@ class Act:
     `bearer`: mine (an API key of the attacker's), operator (the local cloud's token), none, forged, hs256, unsigned, stale,
     or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE; or the name of one of the scenario's
     `members`. `status` is what it has to be answered with, where that is known. It is sent so many `times`, so many
-    of them `at_once`, and at `most` so many of these may be done. What is started is `{mine}` from then on, an agent that is
+    of them `at_once`, each with its `{number}`, and at `most` so many of these may be done. What is started is `{mine}` from then on, an agent that is
     made `{magent}` and a task `{mtask}`.
     """
 
