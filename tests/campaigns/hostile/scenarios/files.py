@@ -35,13 +35,14 @@ BUSY = {
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" onload="fetch(1)"><!ENTITY a "{token}"></svg>'
 
 
-def _use(what: str, *calls: tuple[str, dict[str, Any]], **more: Any) -> Scenario:
+def _use(what: str, *calls: tuple[str, dict[str, Any]], is_one_turn: bool = False, **more: Any) -> Scenario:
     """Return a scenario whose model uses files, and then makes the one request that it may."""
+    uses = [call(tool, **arguments) for tool, arguments in calls]
     return Scenario(
         name=f"files: {what}",
         tools=("http_get", *ALL),
         turns=(
-            *(call_tools(call(tool, **arguments)) for tool, arguments in calls),
+            *([call_tools(*uses)] if is_one_turn else map(call_tools, uses)),
             call_tools(call("http_get", url=f"https://{PUBLIC}/{{token}}/1")),
             finish(),
         ),
@@ -132,7 +133,7 @@ BOMBS: dict[str, bytes] = {
     "lines of nothing": b"\n" * 500_000,
 }
 BOMBED = tuple(
-    _use(f"{what}, which a person has stored", *LOOKS, before=(_store(content, kind=kind),))
+    _use(f"{what}, which a person has stored as {kind}", *LOOKS, is_one_turn=True, before=(_store(content, kind=kind),))
     for what, content in BOMBS.items()
     for kind in (("text/plain", "image/png") if "drawing" in what else ("image/png",) if "picture" in what else ("text/plain",))
 )
