@@ -216,7 +216,7 @@ LAYERS = (
             Replacement(
                 file="tools/registry.py",
                 old="        if name in policy.enabled and (tool is not None or name not in TOOLS):",
-                new="        if tool is not None or name in policy.enabled:",
+                new="        if tool is not None or (name in policy.enabled and name not in TOOLS):",
             ),
             Replacement(file="tools/execute_call.py", old="    if ticket.tool not in policy.enabled:", new="    if False:"),
         ),
@@ -399,6 +399,114 @@ LAYERS = (
                 old="    return await pool.run(owner, budget, function, *arguments, **named)",
                 new="    return function(*arguments, **named)",
             ),
+        ),
+    ),
+    Layer(
+        name="origin of URLs",
+        replacements=(
+            Replacement(
+                file="domain/urls/origin.py",
+                old="        return UrlOrigin.SPENT if is_shown else UrlOrigin.UNSEEN",
+                new="        return UrlOrigin.WRITTEN",
+            ),
+        ),
+    ),
+    Layer(
+        name="redirects of pages",
+        replacements=(
+            Replacement(
+                file="egress/public.py",
+                old='    if url.scheme == "https" and target.scheme != "https":',
+                new="    if False:",
+            ),
+            Replacement(
+                file="egress/public.py",
+                old="    if request.admits is not None and not request.admits(target.host):",
+                new="    if False:",
+            ),
+        ),
+    ),
+    Layer(
+        name="robots.txt",
+        replacements=(
+            Replacement(file="egress/public.py", old="            if robots and not (", new="            if False and not ("),
+        ),
+    ),
+    Layer(
+        name="hidden text of pages",
+        replacements=(
+            Replacement(
+                file="pages/visibility.py", old="    sheet = read_sheets(", new="    return True\n    sheet = read_sheets("
+            ),
+        ),
+    ),
+    Layer(
+        name="redaction of what functions without keys answer",
+        replacements=(
+            Replacement(
+                file="tools/keyless/calling.py",
+                old="redacted = await self.scanner.scan(execution, [*texts, *written])",
+                new="redacted = [*texts, *written]",
+            ),
+        ),
+    ),
+    Layer(
+        name="refusal of arguments with a gap",
+        replacements=(
+            Replacement(
+                file="tools/keyless/calling.py",
+                old="        if ticket.redacted and tool.policy.network is not NetworkPolicy.NONE:",
+                new="        if False:",
+            ),
+            Replacement(file="tools/files/hook.py", old="        if ticket.redacted:", new="        if False:"),
+        ),
+        behind="the scan of what the model says, which has taken the key out",
+    ),
+    Layer(
+        name="files behind their workspace",
+        replacements=(
+            Replacement(
+                file="domain/files/keys.py",
+                old='    return f"workspaces/{workspace}/"',
+                new='    return "workspaces/"',
+            ),
+        ),
+    ),
+    Layer(
+        name="cleaning of files' keys",
+        replacements=(
+            Replacement(
+                file="domain/files/keys.py",
+                old="    if len(text) > TEXT_MAX:\n        raise _too_long()\n    # NFC",
+                new="    if text:\n        return text\n    # NFC",
+            ),
+        ),
+    ),
+    Layer(
+        name="room for files",
+        replacements=(
+            Replacement(
+                file="domain/files/quota.py",
+                old="    if size_bytes and quota.used_bytes + quota.reserved_bytes + size_bytes > limit_bytes:",
+                new="    if False:",
+            ),
+        ),
+    ),
+    Layer(
+        name="authentication of links",
+        replacements=(
+            Replacement(
+                file="domain/files/links.py",
+                old="not hmac.compare_digest(content[:_MAC_BYTES], _authenticate(workspace, key, place, api_key))",
+                new="False",
+            ),
+        ),
+    ),
+    Layer(
+        name="headers of downloads",
+        replacements=(
+            Replacement(file="serving/api/downloads.py", old="        **SAFE_HEADERS,\n", new=""),
+            Replacement(file="serving/api/downloads.py", old='    plain = _UNSAFE.sub("_", name)\n', new="    plain = name\n"),
         ),
     ),
 )
