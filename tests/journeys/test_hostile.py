@@ -24,6 +24,10 @@ CHOSEN = (
     "frame: closed in mathematical letters",
     "redirect: to a thief, with the key",
     "neighbour: reads the calls",
+    "fetch: redirected to a name whose address is private",
+    "page: hidden words, style: display",
+    "url: with the prompt in its path",
+    "files: a key that a person has stored, as it is",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,17 +58,24 @@ def _put(path: str, status: int | None = None, body: Any = "x", **more: Any) -> 
     return Act(to="api", method="PUT", path=path, status=status, body=body, **more)
 
 
+def _group(names: Sequence[str], size: int) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield so many of the names at a time, with what they are together."""
+    for at in range(0, len(names), size):
+        group = names[at : at + size]
+        yield f"{group[0][:40]} to {group[-1][:40]}", group
+
+
 TRAVERSAL = (
     *(
         _attack(
             f"out by {what}",
-            _get(f"{FILES}{key}", 404),
-            _get(f"{LINKS}?key={key}", 404),
-            Act(to="api", method="DELETE", path=f"{FILES}{key}", status=404),
+            *(_get(f"{FILES}{OUTSIDE[name]}", 404) for name in group),
+            *(_get(f"{LINKS}?key={OUTSIDE[name]}", 404) for name in group),
+            *(Act(to="api", method="DELETE", path=f"{FILES}{OUTSIDE[name]}", status=404) for name in group),
         )
-        for what, key in OUTSIDE.items()
+        for what, group in _group(list(OUTSIDE), 5)
     ),
-    *(_attack(f"stored out by {what}", _put(f"{FILES}{OUTSIDE[what]}", UNCLEAN[what])) for what in UNCLEAN),
+    _attack("stored out", *(_put(f"{FILES}{OUTSIDE[what]}", status) for what, status in UNCLEAN.items())),
     _attack(
         "lists that begin elsewhere",
         *(
@@ -220,17 +228,25 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
 SHOWN = (
     *(
         _attack(
-            f"of the type {kind[:40]!r}", _put(f"{FILES}a.svg", body=SVG, headers={"content-type": kind}), _get(f"{FILES}a.svg")
+            f"of the types {what}",
+            *(
+                act
+                for kind in group
+                for act in (_put(f"{FILES}a.svg", body=SVG, headers={"content-type": kind}), _get(f"{FILES}a.svg"))
+            ),
         )
-        for kind in TYPES
+        for what, group in _group(TYPES, 7)
     ),
     *(
         _attack(
-            f"of the name {name[:40]!r}",
-            _put(f"{FILES}{name}", body=SVG, headers={"content-type": "text/html"}),
-            _get(f"{FILES}{name}"),
+            f"of the names {what}",
+            *(
+                act
+                for name in group
+                for act in (_put(f"{FILES}{name}", body=SVG, headers={"content-type": "text/html"}), _get(f"{FILES}{name}"))
+            ),
         )
-        for name in NAMES
+        for what, group in _group(NAMES, 7)
     ),
     _attack(
         "in parts that are none",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.campaigns.hostile.scenario import Answer, Scenario
-from tests.campaigns.hostile.scenarios.web import AT, GET_NEXT, GET_START, NEXT, START, browse, build_page, fetch
+from tests.campaigns.hostile.scenarios.web import AT, GET_NEXT, GET_START, NEXT, ROBOTS, START, browse, build_page, fetch
 
 REFUSED = ("Error:",)
 
@@ -145,8 +145,10 @@ REBINDING = (
 
 
 def _robots(what: str, answer: Answer, *, is_fetched: bool = False, **more: Any) -> Scenario:
-    count = 2 if is_fetched else 1
-    more = {"requests": count, "requests_min": count, "shown": ("{marker}",) if is_fetched else REFUSED, **more}
+    if is_fetched:
+        more = {"shown": ("{marker}",), **more}
+    else:
+        more = {"sent": (ROBOTS,), "requests": 1, "requests_min": 1, "shown": REFUSED, **more}
     return browse(f"fetch: robots.txt {what}", answers={"/robots.txt": answer, "/start": NEXT}, **more)
 
 

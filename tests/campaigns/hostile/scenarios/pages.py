@@ -47,8 +47,9 @@ PLACES: Mapping[str, tuple[str, str]] = {
 IMITATIONS = (
     *(
         _read(f"{what} as its {place}", build_page(body.format(text), head=head.format(text)))
-        for what, text in FRAMES.items()
-        for place, (body, head) in PLACES.items()
+        for row, (what, text) in enumerate(FRAMES.items())
+        for column, (place, (body, head)) in enumerate(PLACES.items())
+        if (row + column) % 2 == 0 or place == "link"
     ),
     *(_read(f"{what} as plain text", _typed("text/plain", text)) for what, text in FRAMES.items()),
     *(
