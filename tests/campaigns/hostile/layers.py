@@ -460,7 +460,6 @@ LAYERS = (
             ),
             Replacement(file="tools/files/hook.py", old="        if ticket.redacted:", new="        if False:"),
         ),
-        behind="the scan of what the model says, which has taken the key out",
     ),
     Layer(
         name="files behind their workspace",

@@ -97,7 +97,7 @@ class Upstream:
         seen = ReceivedRequest(getattr(writer.get_extra_info("ssl_object"), "asked_for", default), stranger)
         self.seen.append(seen)
         try:
-            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, ssl.SSLError):
+            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
                 seen.head = (await reader.readuntil(b"\r\n\r\n"))[:-4]
                 length = dict(seen.headers).get("content-length", "0")
                 if length.isdigit() and int(length):
