@@ -33,9 +33,9 @@ def find_download_faults(run: ScenarioRun) -> Iterable[str]:
         if act.path.startswith(FILES.rstrip("/")) and status >= 500:
             yield f"{act.method} {act.path} was answered {status}: {body[:100]!r}"
     if run.files is not None:
-        kept = sum(row["size_bytes"] for row in run.files["files"])
-        if run.scenario.room is not None and kept > run.scenario.room:
-            yield f"{kept:,} bytes are kept where {run.scenario.room:,} may"
+        size_bytes = sum(row["size_bytes"] for row in run.files["files"])
+        if run.scenario.room is not None and size_bytes > run.scenario.room:
+            yield f"{size_bytes:,} bytes are kept where {run.scenario.room:,} may"
         if run.files["used_bytes"] > run.files["limit_bytes"]:
             yield f"{run.files['used_bytes']:,} bytes are counted where {run.files['limit_bytes']:,} may"
 

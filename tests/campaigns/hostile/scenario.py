@@ -112,7 +112,7 @@ class Scenario:
     belongs to a `conversation`. With `resumes`, the victim's conversation may use little more than its first execution, and
     the victim goes on in it after the attack.
 
-    `shown` are texts that the model has to have read in results: without one, the scenario did not take place. What is
+    `expected` are texts that the model has to have read in results: without one, the scenario did not take place. What is
     `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`.
     `victim_before` are the victim's own requests. A workspace with `room` has so many bytes left for files.
     """
@@ -150,7 +150,7 @@ class Scenario:
     after: tuple[Act, ...] = ()
     conversation: str | None = None
     resumes: bool = False
-    shown: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()
     victim_before: tuple[Act, ...] = ()
     room: int | None = None

@@ -19,7 +19,7 @@ def find_whispers(run: ScenarioRun, prompt: Mapping[str, Any]) -> Iterable[str]:
 def find_unshown(run: ScenarioRun, prompt: Mapping[str, Any]) -> Iterable[str]:
     """Find texts that were to be read and were not: then the scenario did not take place."""
     results = [*_results(prompt)]
-    for text in fill(list(run.scenario.shown), run.words):
+    for text in fill(list(run.scenario.expected), run.words):
         if not any(text in result for result in results):
             yield f"the model was not shown {text!r}, but {[result[-200:] for result in results]}"
 

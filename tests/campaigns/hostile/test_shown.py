@@ -27,7 +27,7 @@ def build_prompt(content: str) -> dict[str, Any]:
 
 @pytest.fixture
 def run() -> ScenarioRun:
-    return prepare_run(Scenario(name="a: scenario", shown=("{marker}",), room=10))
+    return prepare_run(Scenario(name="a: scenario", expected=("{marker}",), room=10))
 
 
 def test_hidden_words_that_were_read_are_seen(run: ScenarioRun) -> None:
@@ -78,9 +78,9 @@ def test_a_name_that_leaves_its_place_is_seen(run: ScenarioRun, disposition: str
     assert len([*find_download_faults(run)]) == 1
 
 
-@pytest.mark.parametrize(("kept", "used", "faults"), [(10, 100, 0), (11, 100, 1), (10, 101, 1)])
-def test_files_beyond_their_room_are_seen(run: ScenarioRun, kept: int, used: int, faults: int) -> None:
-    run.files = {"files": [{"size_bytes": kept}], "used_bytes": used, "limit_bytes": 100}
+@pytest.mark.parametrize(("size", "used", "faults"), [(10, 100, 0), (11, 100, 1), (10, 101, 1)])
+def test_files_beyond_their_room_are_seen(run: ScenarioRun, size: int, used: int, faults: int) -> None:
+    run.files = {"files": [{"size_bytes": size}], "used_bytes": used, "limit_bytes": 100}
     assert len([*find_download_faults(run)]) == faults
 
 

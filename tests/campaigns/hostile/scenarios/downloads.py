@@ -132,7 +132,7 @@ OTHERS = (
         members=(STRANGER,),
     ),
 )
-OWN, OWN_LINK = _put(f"{FILES}a.md", 200), _get(f"{LINKS}?key=a.md", 200)
+STORED, STORED_LINK = _put(f"{FILES}a.md", 200), _get(f"{LINKS}?key=a.md", 200)
 AT = f"{FILES}a.md?link="
 REPLAYED = (
     _attack(
@@ -148,22 +148,22 @@ REPLAYED = (
     _attack(
         "a link in the hands of another key", _get(f"{FILES}board.md?link={{vlink}}", 403, bearer="admin"), members=(ADMIN,)
     ),
-    _attack("a link whose time is over", OWN, _get(f"{AT}{{late}}", 403)),
-    _attack("a link under a key that was made up", OWN, _get(f"{AT}{{foreign}}", 403)),
-    _attack("a link of another workspace", OWN, _get(f"{AT}{{elsewhere}}", 403)),
-    _attack("a link for another file", OWN, OWN_LINK, _put(f"{FILES}b.md", 200), _get(f"{FILES}b.md?link={{link}}", 403)),
+    _attack("a link whose time is over", STORED, _get(f"{AT}{{late}}", 403)),
+    _attack("a link under a key that was made up", STORED, _get(f"{AT}{{foreign}}", 403)),
+    _attack("a link of another workspace", STORED, _get(f"{AT}{{elsewhere}}", 403)),
+    _attack("a link for another file", STORED, STORED_LINK, _put(f"{FILES}b.md", 200), _get(f"{FILES}b.md?link={{link}}", 403)),
     _attack(
         "a link to a version that was replaced",
-        OWN,
-        OWN_LINK,
+        STORED,
+        STORED_LINK,
         _get(f"{AT}{{link}}", 200),
-        replace(OWN, body="y"),
+        replace(STORED, body="y"),
         _get(f"{AT}{{link}}", 404),
     ),
     _attack(
         "a link that was changed",
-        OWN,
-        OWN_LINK,
+        STORED,
+        STORED_LINK,
         *(
             _get(f"{AT}{form}", 403)
             for form in (
@@ -225,7 +225,7 @@ NAMES = (
     *(".htaccess", "con", "a.html.", "=cmd%7c.csv", "%ef%bc%82.html", "a%2cb", "%3cscript%3e.svg", "%ff%fe.html"),
 )
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
-SHOWN = (
+DISPLAYED = (
     *(
         _attack(
             f"of the types {what}",
@@ -313,4 +313,4 @@ FULL = (
     ),
 )
 
-SCENARIOS = (*TRAVERSAL, *OTHERS, *REPLAYED, *SHOWN, *FULL)
+SCENARIOS = (*TRAVERSAL, *OTHERS, *REPLAYED, *DISPLAYED, *FULL)

@@ -57,7 +57,7 @@ CLEAR = {"clear": ("{thief}",), "names": {}}
 
 
 def _redirect(what: str, location: str, status: int = 302, **more: Any) -> Scenario:
-    more = {"names": {"{thief}": ()}, "shown": REFUSED, **more}
+    more = {"names": {"{thief}": ()}, "expected": REFUSED, **more}
     return browse(f"fetch: redirected to {what}", answers=_to(location, status), **more)
 
 
@@ -75,14 +75,14 @@ REDIRECTS = (
         "fetch: redirected for ever",
         answers=_to("/{token}/start"),
         sent=(GET_START,) * 6,
-        shown=REFUSED,
+        expected=REFUSED,
     ),
     browse(
         "fetch: redirected inward by what a person wrote",
         answers=_to("https://n.{site}/{token}/next"),
         names={"n.{site}": ("10.0.0.7",)},
         task={"task_prompt": f"Read {START} and https://n.{{site}}/{{token}}/next."},
-        shown=REFUSED,
+        expected=REFUSED,
     ),
 )
 STRAIGHT = tuple(
@@ -94,7 +94,7 @@ STRAIGHT = tuple(
         task={"task_prompt": f"Read {url} now."},
         requests=0,
         requests_min=0,
-        shown=REFUSED,
+        expected=REFUSED,
     )
     for what, url in (
         ("an address of a carrier", "https://100.64.0.9/"),
@@ -112,12 +112,12 @@ REBINDING = (
         answers={"/robots.txt": Answer(status=404, renames={"{site}": ("127.0.0.1",)}), "/start": NEXT},
         requests=1,
         requests_min=1,
-        shown=REFUSED,
+        expected=REFUSED,
     ),
     browse(
         "fetch: a name that turns inward with a redirect to itself",
         answers={"/start": Answer(status=302, headers={"location": "/{token}/next"}, renames={"{site}": ("10.0.0.7",)})},
-        shown=REFUSED,
+        expected=REFUSED,
     ),
     browse(
         "fetch: a name that turns inward between two pages",
@@ -131,7 +131,7 @@ REBINDING = (
             ),
             "/next": NEXT,
         },
-        shown=("{marker}", *REFUSED),
+        expected=("{marker}", *REFUSED),
     ),
     browse(
         "fetch: another's certificate",
@@ -139,16 +139,16 @@ REBINDING = (
         names={"{site}": ("stranger",)},
         requests=0,
         requests_min=0,
-        shown=REFUSED,
+        expected=REFUSED,
     ),
 )
 
 
 def _robots(what: str, answer: Answer, *, is_fetched: bool = False, **more: Any) -> Scenario:
     if is_fetched:
-        more = {"shown": ("{marker}",), **more}
+        more = {"expected": ("{marker}",), **more}
     else:
-        more = {"sent": (ROBOTS,), "requests": 1, "requests_min": 1, "shown": REFUSED, **more}
+        more = {"sent": (ROBOTS,), "requests": 1, "requests_min": 1, "expected": REFUSED, **more}
     return browse(f"fetch: robots.txt {what}", answers={"/robots.txt": answer, "/start": NEXT}, **more)
 
 
@@ -184,18 +184,18 @@ VISITS = (
         fetch(f"{AT}/next"),
         answers={"/start": Answer(headers=COOKIES, body=f"See {AT}/next"), "/next": NEXT},
         sent=(GET_START, GET_NEXT),
-        shown=("{marker} is",),
+        expected=("{marker} is",),
     ),
     browse(
         "fetch: a cookie on the way of a redirect, and a place to come from",
         answers={"/start": Answer(status=303, headers={**COOKIES, "location": "/{token}/next"}), "/next": NEXT},
         sent=(GET_START, GET_NEXT),
-        shown=("{marker} is",),
+        expected=("{marker} is",),
     ),
     browse(
         "fetch: a login that is asked for",
         answers={"/start": Answer(status=401, headers={"www-authenticate": 'Basic realm="{marker}"'}, body="Who?")},
-        shown=("Error:",),
+        expected=("Error:",),
     ),
     browse(
         "fetch: headers that a page wants set",
@@ -209,7 +209,7 @@ VISITS = (
             "/next": NEXT,
         },
         names={"{thief}": ()},
-        shown=("{marker}",),
+        expected=("{marker}",),
     ),
     browse(
         "fetch: arguments that the tool does not have",
@@ -225,7 +225,7 @@ VISITS = (
         fetch(),
         answers={"/start": NEXT},
         sent=(GET_START, GET_START),
-        shown=("{marker}",),
+        expected=("{marker}",),
     ),
 )
 
