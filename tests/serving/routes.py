@@ -24,8 +24,14 @@ SPEC = {
 
 
 IMPORT = {
-    **{"format": "ferryman-workspace/1", "workspace": "ws_there", "name": "Kitchen", "digest": "1" * 64, "files": 2},
-    **{"counts": {"workspace": 1}, "keys": {}},
+    "format": "ferryman-workspace/1",
+    "workspace": "ws_there",
+    "name": "Kitchen",
+    "digest": "1" * 64,
+    "files": 2,
+    "file_bytes": 0,
+    "counts": {"workspace": 1},
+    "keys": {},
 }
 IMPORT_FILE = {"name": IMPORTED.name, "sha256": IMPORTED.last, "content": EMPTY}
 

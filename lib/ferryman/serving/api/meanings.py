@@ -192,6 +192,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "name": "Kitchen",
         "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "files": 4,
+        "file_bytes": 2_048,
         "counts": {"workspace": 1, "agents": 1, "tasks": 1, "executions": 40},
         "keys": {"1": "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"},
     },
