@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ferryman.stack import environment
 from tests.journeys.conftest import KEY, Journey, asks, call, says
 from tests.journeys.test_command_line import Shell
 
@@ -64,20 +65,7 @@ async def test_the_doctor_finds_nothing_wrong_with_a_stack(ferryman: Shell) -> N
     assert [finding for finding in looked.json["findings"] if finding["grade"] == "wrong"] == []
     assert looked.code == 0
     parts = {finding["of"] for finding in looked.json["findings"]}
-    functions = {
-        "api",
-        "orchestrator",
-        "on_execution",
-        "api_call",
-        "http_get",
-        "http_post",
-        "http_tool",
-        "local_tools",
-        "concierge",
-        "files",
-        "search",
-        "webhook",
-    }
+    functions = {row["name"] for row in environment.load_functions()}
     assert parts >= functions | {"queue executions", "queue schedules", "firestore", "sealing key", "receipts", "plans"}
     assert {finding["what"] for finding in looked.json["findings"] if finding["of"] == "webhook"} == {
         "without a token",

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from ferryman.stack import environment
 from tests.cli.test_up import ferryman
 from tests.journeys.conftest import ENDS_S, FERRYMAN
 
-FUNCTIONS = {
-    *("api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook", "http_tool"),
-    *("local_tools", "concierge", "files", "search", "web"),
-}
+FUNCTIONS = {row["name"] for row in environment.load_functions()}
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,11 @@ from functions_framework import aio
 
 from emulator.clock import EmulatorClock
 from emulator.identity import IdentityTokens
+from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.gcp.identity import TokenCallers
-from ferryman.serving import concierge, files, http_tool, local_tools, orchestrator, search, tool, trigger, webhook
+from ferryman.serving import concierge, files, http_tool, local_tools, orchestrator, search, tool, trigger, web, webhook
 from ferryman.settings import Settings
+from ferryman.stack import environment
 from tests.figures import Tally
 from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, sign_claims
 
@@ -27,11 +29,12 @@ EVENT = {
     "ce-document": "executions/exec_1",
 }
 CALL = {"execution": "exec_1", "call": 0, "epoch": 1}
+ROWS = environment.load_functions()
 TOOL: Callable[[str], Any] = lambda name: lambda build: tool.serve_tool(name, build, {})  # noqa: E731 - one for each tool
 KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
     "orchestrator": (orchestrator.serve, "/", {}, {"execution": "exec_1", "slice": 0, "waits": 0}),
     "on_execution": (trigger.serve, "/", EVENT, {}),
-    **{name: (TOOL(name), "/", {}, CALL) for name in ("api_call", "http_get", "http_post", "webhook")},
+    **{name: (TOOL(name), "/", {}, CALL) for name in (row["name"] for row in ROWS if row["unseals"])},
     "local_tools": (
         lambda build: local_tools.serve(build),
         "/",
@@ -55,6 +58,15 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         "/",
         {},
         {"call": "c", "tool": "save_preference", "arguments": {}, "user": str(UUID(int=1)), "within_s": 5.0},
+    ),
+    "web": (
+        lambda build: web.serve(build),
+        "/",
+        {},
+        {
+            **{"call": "c", "tool": "web_fetch", "arguments": {}, "user": str(UUID(int=1)), "within_s": 5.0},
+            **{"origin": UrlOrigin.WRITTEN.value, "anywhere": True, "domains": [], "most": 30_000},
+        },
     ),
     "alert": (
         lambda build: tool.serve_tool("webhook", build, {}, for_callers=webhook.ROUTES),
@@ -124,6 +136,10 @@ async def send_request(kind: str, app: Any, authorization: str | None) -> int:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
         raw = [(name.encode(), value.encode("latin-1")) for name, value in sent.items()]
         return (await client.post(path, json=body, headers=raw)).status_code
+
+
+def test_each_function_that_is_not_open_is_tried() -> None:
+    assert {row["name"] for row in ROWS if row["callers"] != ["anyone"]} <= set(KINDS)
 
 
 async def test_the_right_account_s_token_is_let_in(function: tuple[str, BurningFunction, Any], ours: IdentityTokens) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ferryman.stack import environment
 from tests.campaigns.hostile.forge import BENT
 from tests.campaigns.hostile.member import ADMIN, OPERATOR, READER, STRANGER, VIEWER, Member
 from tests.campaigns.hostile.scenario import (
@@ -159,7 +160,7 @@ FORGED = (
     ),
     *(
         _forge(f"delivered as {name}", _deliver(f"{name}>webhook"), _deliver(f"{name}>orchestrator", to="orchestrator"))
-        for name in ("api", "http_get", "api_call", "webhook", "concierge", "local_tools", "files", "search", "on_execution")
+        for name in (row["name"] for row in environment.load_functions() if row["name"] != "orchestrator")
     ),
     _forge("delivered with a token for another function", _deliver("orchestrator>api_call")),
     _forge("delivered to another tool", *(_deliver(f"orchestrator>{to}", to=to) for to in ("api_call", "http_get"))),
