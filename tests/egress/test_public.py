@@ -89,6 +89,14 @@ async def test_a_redirect_leads_to_public_pages_alone(stage: PageStage, to: str)
     assert stage.received == ["a.test /"]
 
 
+@pytest.mark.parametrize("to", ["https://b.te\tst/", "/\tx", "https://b.test/ x", "/./" * 1_400 + "x"])
+async def test_where_a_redirect_leads_is_not_repaired(stage: PageStage, to: str) -> None:
+    stage.serve("a.test", redirect("/", to), {"path": "/x", "body": "x"})
+    stage.serve("b.test", {"path": "*", "body": "b"})
+    assert "not in printable ASCII" in await refusal_of(stage, "https://a.test/")
+    assert stage.received == ["a.test /"]
+
+
 async def test_a_redirect_from_http_to_https_is_followed(stage: PageStage) -> None:
     stage.serve("a.test", {"path": "/x", "status": 301, "headers": {"location": "https://b.test/x"}})
     stage.serve("b.test", {"path": "/x", "body": "b"})

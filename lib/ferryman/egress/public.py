@@ -7,6 +7,7 @@ https no redirect leads to http: what was asked for under encryption is not aske
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
@@ -41,6 +42,9 @@ HEADERS = (
 ROBOTS_S = 3_600.0
 SITES_MAX = 500
 """How long, and of how many hosts, the rules of robots.txt are kept in memory."""
+
+_LOCATION = re.compile("[!-~]{1,4096}", re.ASCII)
+"""What a Location may be: a parser that resolves it would leave tabs and line ends out, and cut what is around it."""
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -113,8 +117,10 @@ def _follow(request: PageRequest, url: URL, inbound: InboundResponse) -> URL:
     location = get_header(inbound, "location")
     if not location:
         raise CallRefusedError(refusal.refuse_redirect("it does not say where to"))
+    if _LOCATION.fullmatch(location) is None:
+        raise CallRefusedError(refusal.refuse_redirect("where to is longer than a URL, or not in printable ASCII"))
     try:
-        target = parse_page_url(urljoin(str(url), location[:4_096]))
+        target = parse_page_url(urljoin(str(url), location))
     except ValueError as error:
         rule = str(error) if isinstance(error, InvalidUrlError) else "where to is no URL"
         raise CallRefusedError(refusal.refuse_redirect(rule)) from None
