@@ -158,6 +158,26 @@ async def test_a_long_line_is_shown_around_its_match(tools: Desktop) -> None:
     assert ("here" in row["text"], len(row["text"]), row["text"][0] + row["text"][-1]) == (True, 302, "……")
 
 
+@pytest.mark.parametrize("ignore_case", [False, True])
+async def test_a_text_across_two_pieces_of_a_long_line_is_found(
+    tools: Desktop, monkeypatch: pytest.MonkeyPatch, ignore_case: bool
+) -> None:
+    monkeypatch.setattr(content_search, "WINDOW_BYTES", 8_192)
+    for place in (8_190, 8_192 - 1_999, 2 * 8_192 - 2_001):
+        text = "é" * 249 + "ß"
+        await tools.put("a.txt", f"first\n{'x' * (place - 6)}{text}{'x' * 8_192}\nlast {text}\n")
+        rows, _ = await collect(tools, "content_search", "matches", query=text, ignore_case=ignore_case)
+        assert [row["line"] for row in rows] == [2, 3]
+
+
+async def test_a_line_that_matches_in_several_pieces_is_told_once(tools: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content_search, "WINDOW_BYTES", 64)
+    await tools.put("a.txt", "here " * 100 + "\nhere\n")
+    await tools.put("b.txt", "\nhere\n")
+    rows, _ = await collect(tools, "content_search", "matches", query="here")
+    assert [(row["key"], row["line"]) for row in rows] == [("a.txt", 1), ("a.txt", 2), ("b.txt", 2)]
+
+
 @pytest.mark.parametrize("query", ["(a)\\1", "(?=a)", "a{5000}", "(", "", "x" * 501, "\ud800"])
 async def test_an_expression_that_is_none_or_takes_no_linear_time_is_told(tools: Desktop, query: str) -> None:
     answered = await tools.ask("content_search", query=query, is_regex=True)

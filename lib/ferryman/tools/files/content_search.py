@@ -24,6 +24,9 @@ LINE_CHARACTERS_MAX = 300
 WINDOW_BYTES = 1024 * 1024
 """Read at once. A line that is longer than this is searched in pieces."""
 
+OVERLAP_BYTES = 4 * QUERY_CHARACTERS_MAX
+"""What two pieces of a line share: all that a text may have that is searched for, so that none lies across them."""
+
 BYTES_MAX = 8 * 1024 * 1024
 STEPS_MAX = 400_000_000
 """What one call reads, times the instructions of its expression: about two seconds, where RE2 tries each at every byte."""
@@ -60,10 +63,14 @@ class Search:
             if len(self.matches) >= MATCHES_MAX:
                 return done, number
             match = self.expression.search(text.rstrip(b"\r\n"))
-            if match is not None:
+            if match is not None and not self._has(key, line + number):
                 self.matches.append({"key": key, "line": line + number, "text": _show(text, match.start())})
             done += len(text)
         return done, content.count(b"\n")
+
+    def _has(self, key: str, line: int) -> bool:
+        """Tell whether an earlier piece of the line has matched."""
+        return bool(self.matches) and (self.matches[-1]["key"], self.matches[-1]["line"]) == (key, line)
 
 
 async def content_search(
@@ -101,9 +108,11 @@ async def _search_file(search: Search, call: FileCall, key: str, at: SearchPosit
         search.bytes_read += len(part.content)
         if not is_text_type(part.content_type) or not part.content:
             return None
-        is_end = part.end >= part.size_bytes
-        whole = len(part.content) if is_end else part.content.rfind(b"\n") + 1 or len(part.content)
-        done, lines = await asyncio.to_thread(search.scan, key, part.content[:whole], at.line)
+        size = len(part.content)
+        whole = size if part.end >= part.size_bytes else part.content.rfind(b"\n") + 1
+        done, lines = await asyncio.to_thread(search.scan, key, part.content[: whole or size], at.line)
+        if not whole and done == size:  # the line goes on
+            done -= min(OVERLAP_BYTES, size // 2)
         at = replace(at, offset=at.offset + done, line=at.line + lines)
         if at.offset >= part.size_bytes:
             return None
