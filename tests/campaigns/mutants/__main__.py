@@ -1,6 +1,6 @@
 """`make mutants`: change the library a little in every place, and see whether the tests of its package notice.
 
-    python -m tests.campaigns.mutants [domain egress loop] [--sample N] [--seed S]
+    python -m tests.campaigns.mutants [domain egress …] [--sample N] [--seed S]
 
 mutmut makes the mutants and runs, for each, those tests of the package that reach it, in build/mutants/PACKAGE. Without
 --sample every mutant is tried, which takes hours. A mutant that changes only the words of a message is not counted. The
@@ -18,13 +18,18 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 BUILD = ROOT / "build" / "mutants"
-PACKAGES = ("domain", "egress", "loop")
+PACKAGES: Mapping[str, tuple[str, ...]] = {
+    **{name: (f"tests/{name}",) for name in ("archives", "egress", "loop", "metering", "objects", "pages", "searxng", "tools")},
+    "domain": ("tests/domain", "tests/archives", "tests/metering"),
+    "framing": ("tests/framing", "tests/egress/test_frames.py"),
+}
+"""The packages that are tried, and the tests that each is held to: its own, and others that are about nothing else."""
 COPIED = ("tests", "emulator", "infra", "functions", "bench", "docs", "pyproject.toml", "README.md", "Makefile", "CHANGELOG.md")
 IGNORED = (
     *("tests/egress/test_linear.py", "tests/egress/leaks/test_memory.py"),  # measure CPU and memory
@@ -51,7 +56,7 @@ CONFIGURATION = """
 [tool.mutmut]
 source_paths = ["src"]
 only_mutate = ["src/ferryman/{package}/*"]
-pytest_add_cli_args_test_selection = ["tests/{package}"]
+pytest_add_cli_args_test_selection = {selection}
 pytest_add_cli_args = {arguments}
 also_copy = {copied}
 """
@@ -117,7 +122,14 @@ def prepare_folder(package: str) -> Path:
     (folder / "lib").symlink_to("src")
     copied = [name for name in COPIED if name not in ("tests", "pyproject.toml")]
     with (folder / "pyproject.toml").open("a") as file:
-        file.write(CONFIGURATION.format(package=package, arguments=json.dumps(ARGUMENTS), copied=json.dumps(copied)))
+        file.write(
+            CONFIGURATION.format(
+                package=package,
+                selection=json.dumps(PACKAGES[package]),
+                arguments=json.dumps(ARGUMENTS),
+                copied=json.dumps(copied),
+            )
+        )
     return folder
 
 

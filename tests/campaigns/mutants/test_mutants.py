@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaigns.mutants.__main__ import changes_only_words
+from tests.campaigns.mutants.__main__ import PACKAGES, ROOT, changes_only_words
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,8 @@ from tests.campaigns.mutants.__main__ import changes_only_words
 )
 def test_only_a_change_of_a_message_s_words_is_not_counted(change, words):
     assert changes_only_words(change) is words
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_package_that_is_tried_is_there_with_its_tests(package):
+    assert all((ROOT / path).exists() for path in (f"lib/ferryman/{package}", *PACKAGES[package]))
