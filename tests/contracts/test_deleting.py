@@ -133,6 +133,21 @@ async def test_the_files_of_a_workspace_are_deleted_and_each_is_counted_once(sto
     assert (await stores.file_quotas.get("ws_1")).reservations == {}
 
 
+async def test_what_a_deletion_has_left_goes_with_the_workspace_and_is_no_file(stores: Stores) -> None:
+    await stores.workspaces.create(Workspace(id="ws_1", owner="ann", name="w", created_at=NOW, updated_at=NOW))
+    objects = MemoryObjects(ManualClock(NOW))
+    files = WorkspaceFiles(objects)
+    for key in ("a", "b"):
+        await files.write("ws_1", key, b"x", content_type="text/plain", write=f"put.{key}")
+    await files.delete("ws_1", "a", write="del")
+    await stores.jobs.start(build_job())
+    assert await deliver(build_dependencies(stores, stores.job_work, files), "job_1", slice=0, holder="h")
+    job = await stores.jobs.get("job_1")
+    assert job is not None
+    assert job.receipt is not None
+    assert (job.receipt.counts["files"], objects._objects) == (1, {})
+
+
 async def test_without_a_bucket_nothing_is_asked_of_one(stores: Stores) -> None:
     await stores.workspaces.create(Workspace(id="ws_1", owner="ann", name="w", created_at=NOW, updated_at=NOW))
     await stores.jobs.start(build_job())

@@ -124,6 +124,17 @@ async def test_a_deleted_file_is_gone_at_once_and_its_bytes_are_told_as_often_as
     assert await files.delete(W, "a.md", write="del-3") is None
 
 
+async def test_what_is_left_of_a_deleted_file_is_listed_beside_the_files_until_it_is_purged(files: Files) -> None:
+    for key in ("a.md", "b.md", "c.md"):
+        await write(files, key, b"x" * 77, f"put.{key[0]}")
+    deleted = await files.delete(W, "b.md", write="del")
+    assert deleted is not None
+    page = await files.list(W, "")
+    assert ([entry.key for entry in page.entries], page.deleted) == (["a.md", "c.md"], ("b.md",))
+    await files.purge(W, "b.md", version=deleted.version)
+    assert (await files.list(W, "")).deleted == ()
+
+
 async def test_what_is_written_in_the_place_of_a_deleted_file_stays(files: Files) -> None:
     await write(files, content=b"12345")
     deleted = await files.delete(W, "a.md", write="del")

@@ -26,6 +26,8 @@ async def delete_files(deps: JobDependencies, files: Files, job: Job) -> tuple[J
     keys, cursor = list[str](), None
     while not keys:
         page = await files.list(job.subject, "", cursor=cursor, most=FILES_PER_COMMIT)
+        for key in page.deleted:  # what a deletion has left whose process died: no file, and not counted
+            await _delete(files, job, key)
         keys, cursor = [entry.key for entry in page.entries], page.cursor
         if cursor is None:
             break

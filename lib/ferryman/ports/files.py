@@ -16,14 +16,16 @@ class Files(Protocol):
 
     `read` returns up to `size` bytes, at most `READ_BYTES_MAX`, from byte `start` on: read a long file part by part, and give
     the `version` of the first one, so that all are of one content. It raises `ObjectMissingError` and `ObjectChangedError`.
-    `head` returns None where there is no file. `list` returns up to `most` files whose keys begin with `prefix`.
+    `head` returns None where there is no file. `list` returns up to `most` files whose keys begin with `prefix`,
+    and beside them the keys of deleted ones of which something is left, since the process died that was to purge it.
 
     `write` stores at most `FILE_BYTES_MAX` bytes, once however often it is called with one name (`write`), and raises
     `ObjectChangedError` unless the file is of the version `expected`, where that is given (`ABSENT`: there is none). Before it,
     reserve the bytes under that name (`ports.FileQuotas`); after it, settle its `writes`, then release.
     `find` returns what the write of a name did to a file, None where it has stored nothing that is known of.
     `delete` empties a file, in the same way and with a reservation of 0 bytes; it returns None where there is nothing. After
-    its `writes` are settled, `purge` with its `version` takes away what is left, which no read, list or head shows.
+    its `writes` are settled, `purge` with its `version` takes away what is left, which no read or head shows. A deletion of
+    what is left of another one returns its `writes` and `version`, too.
     """
 
     async def list(self, workspace: str, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage: ...

@@ -4,7 +4,8 @@ All are POST. A body is a JSON object; where a content goes with it, that object
 `workspace` is an id, never a model's word; `key` is cleaned here (S4-65, S4-66), `version` and `expected` are empty for any.
 
 /list    {workspace, prefix, cursor, most}; prefix and cursor may be empty, most is 1 to 1,000
-         200 {files: [{key, size_bytes, version, updated_at}], cursor: text or null}
+         200 {files: [{key, size_bytes, version, updated_at}], cursor: text or null, deleted: [key]}; of those deleted
+             something is left to be purged
 /head    {workspace, key}
          200 {key, size_bytes, version, updated_at, content_type}
 /read    {workspace, key, start, size, version}; at most 4 MiB at once: ask part by part with the version of the first one

@@ -196,6 +196,19 @@ async def test_a_write_of_an_ended_execution_is_counted_by_the_next_one_after_a_
     assert (result.ok, call.quota) == (True, FileQuota(id=W, used_bytes=100))
 
 
+async def test_a_deletion_whose_process_died_is_counted_and_cleared_by_a_later_write(call: Call) -> None:
+    await call.read_result("file_write", key="a.md", content="x" * 60)
+    now = call.path.clock.now()
+    await call.path.quotas.reserve(W, "upload_1", owner="o", size_bytes=0, limit_bytes=LIMIT, now=now, key="a.md")
+    await call.path.files.delete(W, "a.md", write="upload_1")
+    call.path.clock.turn(DAY * 2)  # type: ignore[attr-defined]
+    call.memory.executions["e"] = replace(
+        call.memory.executions["e"], lease=build_lease(expires_at=call.path.clock.now() + DAY)
+    )
+    await call.read_result("file_write", 1, key="b.md", content="y" * 40)
+    assert (call.quota, (await call.path.files.list(W, "")).deleted) == (FileQuota(id=W, used_bytes=40), ())
+
+
 async def test_nothing_is_written_in_a_workspace_that_is_gone(call: Call) -> None:
     call.memory.executions["e"] = replace(call.memory.executions["e"], workspace="gone")
     result = await call.read_result("file_write", key="a.md", content="x")

@@ -77,10 +77,14 @@ class ObjectSlice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectPage:
-    """Entries in the order of their keys' bytes. The next page begins after `cursor`, which only its bucket can read."""
+    """Entries in the order of their keys' bytes. The next page begins after `cursor`, which only its bucket can read.
+
+    `deleted` are the keys of deleted files of which something is left: of a page of files alone.
+    """
 
     entries: tuple[ObjectEntry, ...]
     cursor: str | None = None
+    deleted: tuple[str, ...] = ()
 
 
 def check_key(key: str) -> None:

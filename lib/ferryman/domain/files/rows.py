@@ -19,7 +19,7 @@ def write_entry(entry: ObjectEntry) -> dict[str, Any]:
 
 def write_page(page: ObjectPage) -> dict[str, Any]:
     """Return a page of a list as JSON."""
-    return {"files": [write_entry(entry) for entry in page.entries], "cursor": page.cursor}
+    return {"files": [write_entry(entry) for entry in page.entries], "cursor": page.cursor, "deleted": list(page.deleted)}
 
 
 def write_result(done: FileWrite) -> dict[str, Any]:
@@ -45,7 +45,8 @@ def read_entries(row: Mapping[str, Any]) -> ObjectPage:
     """Return the page; raise ValueError for what `write_page` did not write."""
     cursor = row.get("cursor")
     try:
-        return ObjectPage(entries=tuple(map(read_entry, row["files"])), cursor=None if cursor is None else str(cursor))
+        entries, deleted = tuple(map(read_entry, row["files"])), tuple(map(str, row["deleted"]))
+        return ObjectPage(entries=entries, cursor=None if cursor is None else str(cursor), deleted=deleted)
     except (KeyError, TypeError) as error:
         raise ValueError("no page of files") from error
 

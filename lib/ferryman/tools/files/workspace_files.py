@@ -82,8 +82,10 @@ class WorkspaceFiles:
 
         files = await asyncio.gather(*map(is_file, page.entries))
         # a service lists what begins with the prefix, and nothing else is believed to be the workspace's
-        entries = (replace(entry, key=strip_prefix(workspace, entry.key)) for entry in page.entries)
-        return replace(page, entries=tuple(entry for entry, is_shown in zip(entries, files, strict=True) if is_shown))
+        named = [replace(entry, key=strip_prefix(workspace, entry.key)) for entry in page.entries]
+        entries = tuple(entry for entry, is_shown in zip(named, files, strict=True) if is_shown)
+        deleted = tuple(entry.key for entry, is_shown in zip(named, files, strict=True) if not is_shown)
+        return replace(page, entries=entries, deleted=deleted)
 
     async def head(self, workspace: str, key: str) -> Object | None:
         key = clean_key(key)

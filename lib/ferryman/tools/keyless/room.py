@@ -60,4 +60,6 @@ class FileRoom:
             if reservation.key:
                 done = await self.files.find(workspace, reservation.key, write=write)
             await self.quotas.close(workspace, write, () if done is None else done.writes)
+            if done is not None and done.version:  # where it was a deletion, what is left of the file goes
+                await self.files.purge(workspace, reservation.key, version=done.version)
         return len(abandoned)
