@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ferryman.catalog.tools import FILES, find_tool
 from tests.campaigns.isolation.attempts import COUNTERS, CURSOR, Attempt, draw_attempts, list_attempts
@@ -15,7 +16,7 @@ from tests.campaigns.isolation.functions import Functions, TurnsModel
 from tests.campaigns.isolation.relations import Relation
 from tests.campaigns.isolation.surface import list_operations
 from tests.campaigns.isolation.talks import list_talks, talk
-from tests.campaigns.isolation.trial import Change, Place, change_nothing, prepare
+from tests.campaigns.isolation.trial import Change, Place, Trial, change_nothing, prepare
 
 GUESSES = 300
 """Attempts that the seed draws, besides one at every place of every route."""
@@ -37,6 +38,12 @@ class Results:
         self.counts[relation.name, attempt.kind] += 1
         if findings:
             self.findings[f"{relation.name}: {attempt}"] = [*findings]
+
+    def add_all(self, relation: Relation, trial: Trial, judged: Iterable[tuple[Any, ...]]) -> None:
+        """Count attempts that were all made before the first is judged: the stores are compared once, for the first."""
+        for number, (attempt, *answers) in enumerate(judged):
+            findings = trial.judge(attempt, answers) if number == 0 else trial.judge_answers(attempt, answers)
+            self.add(relation, attempt, findings)
 
     def join(self, other: Results) -> None:
         """Add those of another part of the campaign."""
@@ -101,12 +108,10 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
             calls = [call for call in attempted if only in call.kind] if ending == ENDINGS[0] else []
             saying = Attempt(kind="a text that another's scanner would redact", method="SAY", path=ending)
             answers = [await _call_tools(place, functions, [*calls, saying]) for place in trial.places]
-            for attempt, *three in zip([*calls, saying], *answers, strict=True):
-                results.add(relation, attempt, trial.judge(attempt, three))
+            results.add_all(relation, trial, zip([*calls, saying], *answers, strict=True))
         twins = [call for call in list_twin_calls() if only in call.kind]
         answers = [await _call_tools(place, functions, [*twins, saying], task=TWIN) for place in trial.places]
-        for attempt, *three in zip(twins, *(results_of[:-1] for results_of in answers), strict=True):
-            results.add(relation, attempt, trial.judge(attempt, three))
+        results.add_all(relation, trial, zip(twins, *(results_of[:-1] for results_of in answers), strict=True))
         for attempt in [attempt for attempt in list_talks() if only in attempt.kind]:
             talks = [
                 await talk(place.deployment, _get_functions(place, functions), place.mine, place.fill(attempt))

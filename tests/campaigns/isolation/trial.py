@@ -61,6 +61,10 @@ class Trial:
 
     def judge(self, attempt: Attempt, answers: Sequence[Answer]) -> list[str]:
         """Return what is wrong with the answers to an attempt, and with what is stored after it."""
+        return [*self.judge_answers(attempt, answers), *self.find_crossed()]
+
+    def judge_answers(self, attempt: Attempt, answers: Sequence[Answer]) -> list[str]:
+        """Return what is wrong with the answers to an attempt."""
         there, alone, guessed = answers
         judged = Answers(
             request_text=str(self.there.fill(attempt)),
@@ -69,7 +73,7 @@ class Trial:
             guessed=guessed if attempt.aims else None,
             ghosts=self.ghosts,
         )
-        return [*find_told(judged, self.marks), *self.find_crossed()]
+        return [*find_told(judged, self.marks)]
 
     def find_crossed(self) -> list[str]:
         """Return what crossed the boundary in the stores since this was asked before."""
