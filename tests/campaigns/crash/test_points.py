@@ -13,8 +13,8 @@ from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
 from tests.campaigns.crash.simulated import AWAY, SimulatedRun, memory_ports
 
 STEP, LOST_STEP = (1, 1) if "EVERY_POINT" in os.environ else (3, 5)
-"""Of the points, every third, and of the answers that are lost, every fifth. `make crash` takes every one, here and in processes
-that die; `make faults` loses the answer of every call to Firestore."""
+"""Of the points, every third, and of the answers that are lost, every fifth. `make crash` takes every one, here and in
+processes that die; `make faults` loses the answer of every call to Firestore."""
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
