@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -56,8 +57,8 @@ def _application(use: Use) -> Callable[[str], object]:
         applied = pattern.search
     else:
 
-        def applied(text: Any) -> int:
-            return sum(1 for _ in pattern.finditer(text))
+        def applied(text: Any) -> None:
+            deque(pattern.finditer(text), maxlen=0)
 
     if isinstance(pattern.pattern, bytes):
         return lambda text: applied(text.encode("latin-1", "replace"))

@@ -28,7 +28,7 @@ ENDINGS = ("", "\0", "\n")
 """After what is repeated: so that what matched may have to be given back."""
 
 IN_CLASS_MAX = 4
-MIXTURES = 200
+MIXTURES = 100
 
 
 class Text(NamedTuple):
