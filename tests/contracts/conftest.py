@@ -7,7 +7,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.members import MemoryMembers
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
-from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
+from ferryman.inmemory.queue import MemoryKeptTimers, MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
@@ -48,6 +48,7 @@ from ferryman.ports.executions import Executions
 from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs, JobWork
+from ferryman.ports.kept import KeptTimers
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.metering import UsageStore
 from ferryman.ports.owners import Ledger, Owners, Streams
@@ -74,9 +75,9 @@ Answer = Callable[[str], Awaitable[Mapping[str, Any]]]
 class Stores:
     """The ports of one empty deployment; `waiting` returns the deliveries in the queue: execution, slice, delay in seconds.
 
-    `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due. `ask` creates the document of
-    an execution as an application does, `forget` deletes it; `keep` has a workspace keep its executions for some days;
-    `read_refused` returns what is left of one that was refused.
+    `set_timers` answers of each timer whose it is, a task's, the sweep's or `kept`, and when it is due. `ask` creates the
+    document of an execution as an application does, `forget` deletes it; `keep` has a workspace keep its executions for some
+    days; `read_refused` returns what is left of one that was refused.
     """
 
     owners: Owners
@@ -109,6 +110,7 @@ class Stores:
     schedules: Schedules
     streams: Streams
     timers: Timers
+    kept_timers: KeptTimers
     set_timers: Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
     ask: Ask
     keep: Callable[[str, int], Awaitable[None]]
@@ -123,10 +125,11 @@ def build_kept(name: str, days: int) -> Workspace:
 
 @asynccontextmanager
 async def in_memory() -> AsyncIterator[Stores]:
-    memory, queue, timers = Memory(), MemoryQueue(), MemoryTimers()
+    memory, queue, timers, kept_timers = Memory(), MemoryQueue(), MemoryTimers(), MemoryKeptTimers()
 
     async def set_timers() -> Sequence[tuple[str, datetime]]:
-        return [(timer.fire.task if timer.fire else "sweep", timer.due) for timer in timers.waiting]
+        expiries = [("kept", datetime.combine(timer.day, time(), UTC)) for timer in kept_timers.waiting]
+        return [*expiries, *((timer.fire.task if timer.fire else "sweep", timer.due) for timer in timers.waiting)]
 
     async def waiting() -> Sequence[tuple[str, int, float]]:
         return [(delivery.execution, delivery.slice, delivery.after.total_seconds()) for delivery in queue.waiting]
@@ -174,6 +177,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         schedules=MemorySchedules(memory),
         streams=MemoryStreams(memory),
         timers=timers,
+        kept_timers=kept_timers,
         set_timers=set_timers,
         ask=ask,
         keep=keep,
@@ -210,7 +214,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.members import FirestoreMembers
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
-    from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.queue import CloudTasksKept, CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
@@ -303,6 +307,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             schedules=FirestoreSchedules(clients),
             streams=FirestoreStreams(clients),
             timers=CloudTasksTimers(clients, settings),
+            kept_timers=CloudTasksKept(clients, settings),
             set_timers=set_timers,
             ask=ask,
             keep=keep,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -185,3 +185,11 @@ async def test_another_generation_time_or_wake_up_is_another_timer(stores: Store
     for generation, due, wake_up in ((1, at, ""), (2, at, ""), (2, at + HOUR, ""), (2, at, "sweep"), (2, at, "sweep")):
         await stores.timers.set(Fire(task="task_7", generation=generation, at=at), due=due, wake_up=wake_up)
     assert len(await stores.set_timers()) == 4
+
+
+async def test_the_timer_of_kept_results_is_set_once_for_a_workspace_and_a_day(stores: Stores) -> None:
+    today = datetime.now(UTC).date()
+    for days, workspace, owner in ((3, "ws_1", "ann"), (28, "ws_1", "ann"), (3, "ws_2", "bob"), (3, "ws_1", "ann")):
+        await stores.kept_timers.set(workspace, owner=owner, day=today + timedelta(days=days))
+    timers = sorted((name, (due.date() - today).days) for name, due in await stores.set_timers())
+    assert timers == [("kept", 3), ("kept", 3), ("kept", 28)]

@@ -14,7 +14,7 @@ from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import FILES, FINDING, list_offered
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.clients import GoogleClients
-from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.clock import RandomIds, SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
@@ -28,7 +28,14 @@ from ferryman.gcp.job_work import FirestoreJobWork
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.queue import CloudTasksAlerts, CloudTasksJobs, CloudTasksQueue, CloudTasksTimers, CloudTasksUsage
+from ferryman.gcp.queue import (
+    CloudTasksAlerts,
+    CloudTasksJobs,
+    CloudTasksKept,
+    CloudTasksQueue,
+    CloudTasksTimers,
+    CloudTasksUsage,
+)
 from ferryman.gcp.remote import RemoteAlertSender, RemoteTools
 from ferryman.gcp.remote_files import RemoteFiles
 from ferryman.gcp.retention import Retention
@@ -38,6 +45,7 @@ from ferryman.gcp.signing import SecretManagerReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.usage import FirestoreUsage
+from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.jobs.dependencies import SLICE, JobDependencies
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.metering.roll_up import MeteringDependencies
@@ -48,6 +56,7 @@ from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
+from ferryman.tools.keyless.expiry import ExpiryDependencies
 from ferryman.tools.keyless.keeping import KEEPING_S, ResultFiles
 from ferryman.tools.keyless.room import FileRoom
 from ferryman.tools.registry import ToolRegistry
@@ -77,13 +86,14 @@ class OrchestratorFunction:
         keeping_s = KEEPING_S if keeps else 0.0
         tickets = FirestoreTickets(clients, request_s=settings.request_s + keeping_s)
         room = FileRoom(files=RemoteFiles(functions), quotas=FirestoreFileQuotas(clients), clock=clock)
+        kept_timers = CloudTasksKept(clients, settings, tracer.traceparent)
         keyless = KeylessCalls(
             tickets=tickets,
             scanner=remote,
             clock=clock,
             ask=remote.ask,
             hooks={FILES: FileHook(room=room)},
-            results=ResultFiles(room=room, scanner=remote, period=retention.period) if keeps else None,
+            results=ResultFiles(room=room, scanner=remote, timers=kept_timers, period=retention.period) if keeps else None,
         )
         # a page may take longer than any other call
         page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S) + keeping_s)
@@ -149,6 +159,17 @@ class OrchestratorFunction:
             clock=clock,
             tracer=tracer,
         )
+        expiry = ExpiryDependencies(
+            files=room.files,
+            quotas=room.quotas,
+            workspaces=FirestoreWorkspaces(clients),
+            timers=kept_timers,
+            clock=clock,
+            ids=RandomIds(),
+            tracer=tracer,
+            period=retention.period,
+        )
+        self.expiry = expiry if keeps else None
         self.metering = MeteringDependencies(
             usage=FirestoreUsage(clients), queue=self.loop.metering, clock=clock, tracer=tracer
         )

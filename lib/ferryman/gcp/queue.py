@@ -1,4 +1,4 @@
-"""The queues on Cloud Tasks: deliveries of executions, of jobs, of alerts and of roll-ups, and timers of schedules."""
+"""The queues on Cloud Tasks: deliveries of executions, jobs, alerts, roll-ups; timers of schedules and kept results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from ferryman.domain.tasks.firing import Fire
@@ -99,6 +99,19 @@ class CloudTasksAlerts(_CloudTasksStore):
         name = f"{alert}-{attempt}" + (f"-{wake_up}" if wake_up else "")
         due = datetime.now(UTC) + after if after > NOW else None
         await self._create(self._settings.queue, name, {"alert": alert}, path="/alert", due=due)
+
+
+@translate_errors
+class CloudTasksKept(_CloudTasksStore):
+    """`ports.KeptTimers`: one named task per workspace, day and slice; each workspace has its own time of the day."""
+
+    async def set(self, workspace: str, *, owner: str, day: date, slice: int = 0, cursor: str = "") -> None:
+        seconds = int.from_bytes(hashlib.sha256(workspace.encode()).digest()[:4], "big") % 86_400
+        due = datetime.combine(day, time(), UTC) + timedelta(seconds=seconds)
+        body = {"workspace": workspace, "owner": owner, "day": day.isoformat(), "slice": slice, "cursor": cursor}
+        name = f"kept-{workspace}-{day:%Y-%m-%d}-{slice}"
+        # a time that is over is now
+        await self._create(self._settings.schedules_queue, name, body, path="/kept", due=due if slice == 0 else None)
 
 
 @translate_errors

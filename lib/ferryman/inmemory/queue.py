@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from ferryman.domain.tasks.firing import Fire
+from ferryman.ports.errors import UnavailableError
 from ferryman.ports.queue import NOW
 
 
@@ -39,6 +40,33 @@ class MemoryQueue:
     @property
     def waiting(self) -> tuple[QueuedDelivery, ...]:
         return tuple(self._waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedExpiry:
+    """A delivery on `day`: a slice of the kept results of a workspace."""
+
+    workspace: str
+    owner: str
+    day: date
+    slice: int
+    cursor: str
+
+
+class MemoryKeptTimers:
+    """`ports.KeptTimers`. Its timers are in `waiting` until they are removed; no name is used again, as in Cloud Tasks."""
+
+    def __init__(self) -> None:
+        self._named: set[tuple[object, ...]] = set()
+        self.waiting: list[QueuedExpiry] = []
+        self.is_away = False
+
+    async def set(self, workspace: str, *, owner: str, day: date, slice: int = 0, cursor: str = "") -> None:
+        if self.is_away:
+            raise UnavailableError("the queue does not answer")
+        if (workspace, day, slice) not in self._named:
+            self._named.add((workspace, day, slice))
+            self.waiting.append(QueuedExpiry(workspace, owner, day, slice, cursor))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -98,9 +99,21 @@ async def _roll_up(function: OrchestratorFunction, request: Request) -> bool:
     return await deliver(function.metering, body["workspace"], number=body["number"], slice=body["slice"])
 
 
+async def _expire(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.tools.keyless.expiry import deliver
+
+    body = await read_body(request, workspace=str, owner=str, day=str, slice=int, cursor=str)
+    try:
+        day = date.fromisoformat(body.pop("day"))
+    except ValueError:
+        raise HTTPException(400, "day must be a date") from None
+    # without a bucket there is nothing any more
+    return function.expiry is None or await deliver(function.expiry, body.pop("workspace"), day=day, **body)
+
+
 def _parse_time(epoch: int) -> datetime:
     return datetime.fromtimestamp(epoch, UTC)
 
 
-ROUTES = {"/fire": _fire, "/sweep": _sweep, "/job": _work, "/alert": _alert, "/usage": _roll_up}
-"""The paths of timers, jobs, alerts and roll-ups; executions come to the function's own URL."""
+ROUTES = {"/fire": _fire, "/sweep": _sweep, "/job": _work, "/alert": _alert, "/usage": _roll_up, "/kept": _expire}
+"""The paths of timers, jobs, alerts, roll-ups and kept results; executions come to the function's own URL."""

@@ -21,6 +21,7 @@ from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.objects import MemoryObjects
+from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.tools.keyless.calling import KeylessCalls
@@ -33,6 +34,7 @@ from tests.tools.files.path import NoSecrets
 
 W = build_execution().workspace
 LENGTH = 120_000
+PERIOD = timedelta(days=30)
 TOOL = "web_search_tool"
 
 
@@ -46,7 +48,7 @@ class Run:
         self.memory.tasks["t"] = build_task()
         self.memory.workspaces[W] = Workspace(id=W, owner="o", name="W", created_at=BEGINNING, updated_at=BEGINNING)
         self.begin(0)
-        self._objects, self._texts = MemoryObjects(self.clock), count()
+        self._objects, self._texts, self.timers = MemoryObjects(self.clock), count(), MemoryKeptTimers()
         self.files = WorkspaceFiles(self._objects)
 
     def begin(self, seq: int) -> None:
@@ -64,7 +66,8 @@ class Run:
         quotas: Any = InstrumentedPort(MemoryFileQuotas(self.memory), "quotas", meet)
         files: Any = WorkspaceFiles(InstrumentedPort(self._objects, "objects", meet))  # type: ignore[arg-type]
         room = FileRoom(files=files, quotas=quotas, clock=self.clock)
-        results = ResultFiles(room=room, scanner=scanner)
+        timers: Any = InstrumentedPort(self.timers, "timers", meet)
+        results = ResultFiles(room=room, scanner=scanner, timers=timers, period=PERIOD)
         return KeylessCalls(tickets=tickets, scanner=scanner, clock=self.clock, ask=self.ask, results=results)
 
     async def deliver(self, seq: int = 0) -> ToolCallResult:
@@ -86,8 +89,8 @@ class Run:
         self.memory.executions["e"] = replace(self.memory.executions["e"], lease=lease)
 
 
-POINTS = 16
-"""Before and after each of: claim, three scans, reservation, look and write in the bucket, settlement."""
+POINTS = 18
+"""Before and after each of: claim, three scans, timer, reservation, look and write in the bucket, settlement."""
 
 
 @pytest.mark.parametrize("point", range(POINTS))

@@ -13,6 +13,7 @@ from ferryman.domain.calls.call import ToolCall
 from ferryman.domain.calls.keyless_answer import KeylessAnswer, read_answer
 from ferryman.domain.files.writes import write_rows
 from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.ports.clock import Clock
 from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.model import ReplyScanner
@@ -50,7 +51,7 @@ class FilePath:
             clock=self.clock,
             ask=self.ask,
             hooks={"files": FileHook(room=room)},
-            results=ResultFiles(room=room, scanner=self.scanner),
+            results=ResultFiles(room=room, scanner=self.scanner, timers=MemoryKeptTimers()),
         )
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:

@@ -26,6 +26,7 @@ from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.objects import MemoryObjects
+from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.tools.files.workspace_files import WorkspaceFiles
@@ -60,7 +61,7 @@ class Keeper:
         self.memory.tasks["t"] = build_task()
         self.memory.workspaces[W] = Workspace(id=W, owner="o", name="W", created_at=BEGINNING, updated_at=BEGINNING)
         self.memory.tickets["e"] = {0: build_ticket(tool="web_search_tool", display_arguments={})}
-        self.objects = MemoryObjects(self.clock)
+        self.objects, self.timers = MemoryObjects(self.clock), MemoryKeptTimers()
         self.files = WorkspaceFiles(self.objects)
         room = FileRoom(files=self.files, quotas=MemoryFileQuotas(self.memory), clock=self.clock)
         self.calls = KeylessCalls(
@@ -68,7 +69,7 @@ class Keeper:
             scanner=self,
             clock=self.clock,
             ask=self.ask,
-            results=ResultFiles(room=room, scanner=self),
+            results=ResultFiles(room=room, scanner=self, timers=self.timers),
         )
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:

@@ -72,16 +72,11 @@ def name_kept(execution: str, created: datetime, seq: int, attempt: int) -> tupl
     return f"{FOLDER}/{created:%Y-%m-%d}/{execution}/{number}.txt", f"{execution}.{seq}.{max(1, attempt)}"
 
 
-def is_expired(key: str, period: timedelta, now: datetime) -> bool:
-    """Tell whether a kept result is older than its execution may be, which is gone `period` after its end."""
+def find_expiry(key: str, period: timedelta) -> date | None:
+    """Return the first day (UTC) on which a kept result is older than its execution may be, which is gone `period` after its
+    end; None for a key that is no kept result's."""
     match = _KEY.fullmatch(key)
     try:
-        created = date.fromisoformat(match[1]) if match is not None else None
-    except ValueError:
-        return False
-    return created is not None and now.date() - created > period + ENDED_LATER
-
-
-def name_removal(key: str) -> str:
-    """Return the name of the write that deletes the file `key` when it has expired."""
-    return f"expired.{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+        return None if match is None else date.fromisoformat(match[1]) + period + ENDED_LATER + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None

@@ -33,9 +33,10 @@ from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.kept import KeptTimers
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import ClaimedCall
-from ferryman.tools.keyless.expiry import remove_expired
+from ferryman.tools.keyless.expiry import find_timer_day
 from ferryman.tools.keyless.framing import CHARACTERS_READ, remove_unseen
 from ferryman.tools.keyless.room import FileRoom
 from ferryman.tools.keyless.windows import OVERLAP, scan_windows
@@ -53,10 +54,14 @@ class NotKeptError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFiles:
-    """Keeps results in the files of the execution's workspace, as long as its executions: at most `period`, None: for ever."""
+    """Keeps results in the files of the execution's workspace, as long as its executions: at most `period`, None: for ever.
+
+    `timers` have those deleted that have expired.
+    """
 
     room: FileRoom
     scanner: ReplyScanner
+    timers: KeptTimers
     period: timedelta | None = None
 
     def takes(self, tool: str, policy: ExecutionPolicy, answer: KeylessAnswer) -> bool:
@@ -81,9 +86,7 @@ class ResultFiles:
                 # all of it is shown, since it is shorter without its credentials and without what nobody sees
                 if len(text) <= most and len(answer.content) <= CHARACTERS_READ:
                     return result, None
-                period = limit_retention(self.period, execution.retention_days)
-                if period is not None:
-                    await remove_expired(self.room, claimed, execution, period)
+                await self._set_timer(execution, key)
                 file = build_kept(key, text, is_cut=len(answer.content) > SCANNED_MAX)
                 closed = await self._write(claimed, execution, file, write)
         except (NotKeptError, TimeoutError) as error:
@@ -103,6 +106,17 @@ class ResultFiles:
             file=key,
         )
         return replace(result, content=result.content + line, parts=(*result.parts, part)), closed
+
+    async def _set_timer(self, execution: Execution, key: str) -> None:
+        """Have a result deleted when it has expired. Raise `NotKeptError`: none is kept that would stay."""
+        period, context = limit_retention(self.period, execution.retention_days), execution.context
+        if period is None:
+            return
+        day = find_timer_day(key, period, self.room.clock.now())
+        try:
+            await self.timers.set(context.workspace, owner=context.owner, day=day)
+        except UnavailableError:
+            raise NotKeptError("files cannot be reached now") from None
 
     async def _scan(self, execution: Execution, content: str, scanned: str) -> str:
         """Return the whole text without what nobody sees, and without credentials. Raise `NotKeptError` and `StaleError`."""

@@ -40,6 +40,7 @@ def _to(function: str, bearer: str, body: Any = None, path: str = "/") -> Act:
 
 
 LISTED = {"workspace": "{vtask}", "prefix": "", "cursor": "", "most": 10}
+EXPIRY = {"workspace": "{vtask}", "owner": "owner-{token}", "day": "2026-11-23", "slice": 0, "cursor": ""}
 FILES = {
     **{"call": "c", "tool": "file_read", "arguments": {"key": "a.md"}, "user": "00000000-0000-0000-0000-000000000000"},
     **{"within_s": 5.0, "workspace": "{vtask}", "write": "x.0", "is_done": False},
@@ -151,6 +152,8 @@ DIRECT = (
     ),
     _direct("nobody delivers an execution", _to("orchestrator", "none")),
     _direct("nobody reports an event", _to("on_execution", "none")),
+    _direct("nobody has kept results looked through", _to("orchestrator", "none", EXPIRY, "/kept")),
+    _direct("the API has kept results of another looked through", _to("orchestrator", "api>orchestrator", EXPIRY, "/kept")),
     _direct("a token signed by nobody known", _to("http_get", "forged"), _to("orchestrator", "forged")),
     _direct("a token that is not signed", _to("http_get", "unsigned"), _to("orchestrator", "unsigned")),
     _direct("a token signed with the public certificate", _to("http_get", "hs256"), _to("orchestrator", "hs256")),
