@@ -1,4 +1,4 @@
-"""Pages without a network: every URL answers the same text."""
+"""Pages without a network: every URL answers the same text, unless another is given for it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ BODY = b"The night ferry leaves at ten."
 class PlainPages:
     """`ports.Pages`."""
 
+    def __init__(self, body: bytes = BODY) -> None:
+        self._body = body
+
     async def fetch(self, request: PageRequest) -> FetchedPage:
-        inbound = InboundResponse(status=200, headers=(), body=BODY, size_bytes=len(BODY))
+        inbound = InboundResponse(status=200, headers=(), body=self._body, size_bytes=len(self._body))
         return FetchedPage(url=request.url, media_type="text/plain", inbound=inbound)
 
 
-async def ask_web(body: Mapping[str, Any]) -> KeylessAnswer:
+async def ask_web(body: Mapping[str, Any], pages: PlainPages | None = None) -> KeylessAnswer:
     """Return what the function `web` answers."""
-    return read_answer(await web_fetch(PlainPages(), body, ceiling=1_000_000))
+    return read_answer(await web_fetch(pages or PlainPages(), body, ceiling=1_000_000))

@@ -20,7 +20,7 @@ All are POST. A body is a JSON object; where a content goes with it, that object
          200 as of /write, what that write did to the file, or null
 
 POST / is for the orchestrator: it runs a tool, {call, tool, arguments, user, within_s, workspace, write, is_done}, and answers
-200 {content, code, about: {writes}}, whatever the tool did.
+200 {content, code, about: {writes}}, whatever the tool did; 503 where nobody knows whether it stored the file.
 
 404 there is no such file; 409 it is of another version; 413 too long; 422 with `errors` by field; 503 try again, a write under
 the same name: it happens once.
@@ -86,9 +86,8 @@ async def _answer(function: FilesFunction, request: Request) -> Response:
 
 async def _call(function: FilesFunction, request: Request) -> Response:
     from ferryman.domain.calls.call import ToolCall
-    from ferryman.domain.files.writes import write_rows
+    from ferryman.tools.files.answering import answer_call
     from ferryman.tools.files.file_call import FileCall
-    from ferryman.tools.local_function.execute import answer
 
     fields: dict[str, type] = {"call": str, "tool": str, "arguments": dict, "user": str, "within_s": float}
     body = await read_body(request, **fields, workspace=str, write=str, is_done=bool)
@@ -98,9 +97,7 @@ async def _call(function: FilesFunction, request: Request) -> Response:
         raise HTTPException(400, "user must be a UUID") from None
     call = FileCall(files=function.files, workspace=body["workspace"], write=body["write"], is_done=body["is_done"])
     tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
-    answered = await answer(tool_call, user, call, within_s=body["within_s"])
-    writes = () if call.done is None else call.done.writes
-    return JSONResponse({"content": answered.content, "code": answered.code, "about": {"writes": write_rows(writes)}})
+    return JSONResponse(await answer_call(call, tool_call, user, within_s=body["within_s"]))
 
 
 async def _list(function: FilesFunction, request: Request) -> Response:

@@ -143,7 +143,7 @@ async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int, *, with
         print(", ".join(f"{count} {rule}" for rule, count in sorted(rules.items())))
     lost, doubled = (
         score.count("lost", "audit", "receipts", "left", "touched", "half"),
-        score.count("doubled", "counted", "beyond", "charged", "ledger", "balance"),
+        score.count("doubled", "counted", "beyond", "charged", "ledger", "balance", "quota"),
     )
     print(f"{score.points} points, {lost} lost, {doubled} doubled")
     return 1 if score.findings or not score.points else 0

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import FINDING, find_tool
+from ferryman.catalog.tools import FILES, FINDING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
@@ -46,6 +46,7 @@ from ferryman.ports.contexts import Contexts
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import Executions
+from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs
@@ -63,6 +64,7 @@ from ferryman.tools.concierge.unit_of_work import UnitOfWork
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
+from ferryman.tools.keyless.hook import CallHook
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
 from ferryman.tools.local_function.execute import answer
 from ferryman.tools.prepared_call import make_builtin_preparer
@@ -73,11 +75,13 @@ from ferryman.tools.web.hook import WebHook
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
+from tests.campaigns.crash import bucket
 from tests.campaigns.crash.agents import name_place, store_agent, store_others
+from tests.campaigns.crash.files import build_page
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
-from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, Scenario, turn_of
+from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, LONG_PAGE, PLAIN, Scenario, turn_of
 from tests.plain_gate import pass_unscanned, redact_plainly
-from tests.plain_pages import ask_web
+from tests.plain_pages import PlainPages, ask_web
 from tests.searxng.engines import ask_fixture
 
 LEASE = timedelta(seconds=30)
@@ -105,6 +109,7 @@ class Tally(Protocol):
     """What was seen from outside: it outlives every process that is killed."""
 
     def add(self, kind: str, **line: Any) -> None: ...
+    def list_lines(self, kind: str) -> list[dict[str, Any]]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +122,7 @@ class Ports:
     tasks: Tasks
     credentials: Credentials
     executions: Executions
+    file_quotas: FileQuotas
     jobs: Jobs
     tickets: Tickets
     user_documents: UserDocuments
@@ -134,16 +140,22 @@ class Remote(ScannerPort, Protocol):
 
 
 class LocalFunctions:
-    """The functions without keys, as the orchestrator reaches them: they remember nothing that could be lost."""
+    """The functions without keys, as the orchestrator reaches them: they remember nothing that could be lost.
 
-    def __init__(self, documents: UserDocuments, tally: Tally | None = None) -> None:
-        self._documents, self._tally = documents, tally
+    `files` is the function of that name, which may be in a process of its own.
+    """
+
+    def __init__(self, documents: UserDocuments, tally: Tally | None = None, files: Any = None) -> None:
+        self._documents, self._tally, self._files = documents, tally, files
         self._engine = ask_fixture([])
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         """Run the tool that `body` names."""
+        if function == FILES:
+            answered_file: KeylessAnswer = await self._files.ask(body)
+            return answered_file
         if function == "web":
-            answered_page = await ask_web(body)
+            answered_page = await ask_web(body, self._find_page(str(body["arguments"].get("url"))))
             if self._tally is not None and answered_page.url is not None:
                 path = parse_page_url(answered_page.url).path
                 self._tally.add("effect", path=path, method=answered_page.method, key=None)
@@ -155,6 +167,12 @@ class LocalFunctions:
         db = UnitOfWork(self._documents, body["user"])
         answered = await answer(tool_call, UUID(body["user"]), db)
         return KeylessAnswer(answered.content, answered.code, db.close(failed=answered.code is not None))
+
+    def _find_page(self, url: str) -> PlainPages:
+        if self._tally is None or not url.endswith(LONG_PAGE):
+            return PlainPages()
+        fetched = [line for line in self._tally.list_lines("effect") if line["path"] == LONG_PAGE]
+        return PlainPages(build_page(len(fetched)).encode())
 
 
 class Keys:
@@ -265,12 +283,18 @@ def build_loop_deps(
     seal: Callable[[str, int, bytes], bytes] = seal_arguments,
     plans: Mapping[str, Plan] = PLANS,
     alerts: AlertQueue | None = None,
+    files: Any = None,
 ) -> LoopDependencies:
-    """Build the dependencies of the orchestrator, with every port instrumented."""
+    """Build the dependencies of the orchestrator, with every port instrumented; `files` is the function, if there is one."""
     reached = InstrumentedPort(remote, "toolbox", meet)
-    local = InstrumentedPort(LocalFunctions(ports.user_documents, tally), "local", meet)
-    hooks = {"web": WebHook()}
+    local = InstrumentedPort(LocalFunctions(ports.user_documents, tally, files), "local", meet)
+    hooks: Mapping[str, CallHook] = {"web": WebHook()}
     local_calls = instrument(KeylessCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask, hooks=hooks), meet)
+    if files is not None:
+        instrumented: Any = InstrumentedPort(files, FILES, meet)
+        quotas: Any = InstrumentedPort(ports.file_quotas, "quotas", meet)
+        hooks, results = bucket.build_keeping(instrumented, quotas, local_calls.scanner, clock)
+        local_calls = replace(local_calls, hooks=hooks, results=results)
     clusters = MemoryClusters(Memory())  # nothing is declared
     searches = instrument(
         ToolSearchCalls(tickets=ports.tickets, scanner=remote, clock=clock, clusters=clusters, executions=ports.executions),
@@ -278,7 +302,7 @@ def build_loop_deps(
     )
     waits = WaitCalls(clock=clock, execution_timeout=TIMEOUT)
     kinds = {
-        **dict.fromkeys(("concierge", "local_function", "search", "web"), local_calls.execute),
+        **dict.fromkeys(("concierge", FILES, "local_function", "search", "web"), local_calls.execute),
         "waiting": waits.execute,
         FINDING: searches.execute,
     }
@@ -352,6 +376,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         tools=(
             *("api_call", "http_get", "http_post", "http_request", "webhook"),
             *("calculator", "save_preference", "wait_until", "delete_tool_cluster", "web_search_tool", "web_fetch"),
+            *(() if scenario.files is None else bucket.TOOLS),
         ),
         tool_loading=scenario.tool_loading,
         integrations=("plain", "keyed", "webhook"),

@@ -10,7 +10,7 @@ import shutil
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
@@ -19,13 +19,16 @@ import grpc
 
 from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 from emulator.internet.authority import Authority
+from ferryman.tools.files.workspace_files import WorkspaceFiles
 from tests.campaigns.crash import workers
+from tests.campaigns.crash.bucket import collect
 from tests.campaigns.crash.driver import Task, drive
-from tests.campaigns.crash.fixtures import NAMES, PUBLIC, store_task
+from tests.campaigns.crash.fixtures import NAMES, PUBLIC, Ports, store_task
 from tests.campaigns.crash.invariants import Record
-from tests.campaigns.crash.points import Point
+from tests.campaigns.crash.points import FILES, TOOL, Point
 from tests.campaigns.crash.scenarios import Scenario
 from tests.campaigns.crash.simulated import record
+from tests.campaigns.crash.storage import Storage, open_bucket, run_storage
 from tests.campaigns.crash.workers import FileClock, FileQueue, FileTally, WorkerRequest
 
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
@@ -65,6 +68,7 @@ class Harness:
     ca: Path
     client: Path
     tls: ssl.SSLContext
+    storage: Storage
     context: ForkServerContext
     runs: int = 0
 
@@ -86,6 +90,7 @@ class Harness:
                 project=project,
                 firestore=self.firestore,
                 internet=internet,
+                storage=self.storage.url,
                 target=target,
                 way=way,
                 listing=target is None,
@@ -93,15 +98,24 @@ class Harness:
             run = _Run(request=request, context=self.context)
             try:
                 await store_task(ports, scenario)
+                if scenario.files is not None:
+                    await self.storage.create_bucket(project)
                 await FileQueue(tally, clock).enqueue("e", slice=0)
                 deliveries = await drive(run.deliver, lambda: _tasks(tally), clock, together=together, impatient=impatient)
-                outcome = await record(ports, scenario, tally)
+                outcome = await self._record(ports, scenario, tally, clock, project)
             finally:
                 await run.close()
                 await clients.close()
         passed, hit = [Point(**item) for item in tally.list_lines("passed")], bool(tally.list_lines("hit"))
         shutil.rmtree(folder)
         return ScenarioResult(record=outcome, passed=passed, hit=hit, deliveries=deliveries)
+
+    async def _record(self, ports: Ports, scenario: Scenario, tally: FileTally, clock: FileClock, bucket: str) -> Record:
+        ended = await record(ports, scenario, tally)
+        if scenario.files is None:
+            return ended
+        files, stored = WorkspaceFiles(open_bucket(self.storage.url, bucket)), self.storage.stored[bucket]
+        return replace(ended, files=await collect(ended.execution, files, ports.file_quotas, clock, stored=stored))
 
     @asynccontextmanager
     async def _upstreams(self, folder: Path, tally: FileTally) -> AsyncIterator[Path]:
@@ -145,34 +159,36 @@ class _Run:
 
     request: WorkerRequest
     context: ForkServerContext
-    _tool: ForkServerProcess | None = None
+    _functions: dict[str, ForkServerProcess] = field(default_factory=dict)
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _holders: int = 0
 
     async def deliver(self, slice: int) -> bool:
         async with self._starting:
-            await self._tool_function()
+            for role in (TOOL,) if self.request.scenario.files is None else (TOOL, FILES):
+                await self._start_function(role)
         self._holders += 1
         process = self.context.Process(target=workers.orchestrate, args=(self.request, slice, f"h{self._holders}"))
         process.start()
         await _wait_for_exit(process)
         return process.exitcode == 0
 
-    async def _tool_function(self) -> None:
-        if self._tool is not None and self._tool.is_alive():
+    async def _start_function(self, role: str) -> None:
+        """Start the process of a function, unless it is alive."""
+        if role in self._functions and self._functions[role].is_alive():
             return
+        socket = self.request.socket(role)
         with suppress(FileNotFoundError):
-            os.unlink(self.request.socket)
-        self._tool = self.context.Process(target=workers.serve, args=(self.request,))
-        self._tool.start()
-        ready = self.request.folder / "tool"
-        while not ready.exists():  # noqa: ASYNC110 - another process's doing
+            os.unlink(socket)
+        self._functions[role] = self.context.Process(target=workers.serve, args=(self.request, role))
+        self._functions[role].start()
+        while not os.path.exists(socket):  # noqa: ASYNC110, ASYNC240 - another process's doing
             await asyncio.sleep(0.002)
 
     async def close(self) -> None:
-        if self._tool is not None:
-            self._tool.kill()
-            await _wait_for_exit(self._tool)
+        for process in self._functions.values():
+            process.kill()
+            await _wait_for_exit(process)
 
 
 async def _wait_for_exit(process: ForkServerProcess) -> None:
@@ -197,14 +213,16 @@ async def start_harness(folder: Path, context: ForkServerContext) -> AsyncIterat
     await firestore.start()
     await server.start()
     try:
-        yield Harness(
-            folder=folder,
-            firestore=address,
-            ca=authority.path,
-            client=authority.client(),
-            tls=authority.context(lambda name: name in NAMES),
-            context=context,
-        )
+        async with run_storage() as storage:
+            yield Harness(
+                folder=folder,
+                firestore=address,
+                ca=authority.path,
+                client=authority.client(),
+                tls=authority.context(lambda name: name in NAMES),
+                storage=storage,
+                context=context,
+            )
     finally:
         await server.stop(0)
         await firestore.close()

@@ -22,6 +22,7 @@ from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
 from ferryman.serving.api.shapes import record as shapes
+from tests.campaigns.crash.files import StoredFiles, find_misfiled
 from tests.campaigns.crash.fixtures import PRICES, SECRETS
 from tests.campaigns.crash.limits import find_beyond
 from tests.campaigns.crash.scenarios import KEY, KEYED, PIECES, Scenario
@@ -63,6 +64,8 @@ class Record:
     events: Sequence[UsageEvent]
     preferences: Mapping[str, Sequence[str]]
     """What is kept for the user, by kind."""
+    files: StoredFiles | None = None
+    """What is in the bucket, where the scenario has files."""
 
 
 def find_broken(record: Record, whole: Record | None = None) -> list[str]:
@@ -72,6 +75,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
     return [
         *findings,
         *_find_unkept(record),
+        *find_misfiled(record, whole),
         *_ledger(record),
         *_find_unmetered(record),
         *_find_leaked(record),

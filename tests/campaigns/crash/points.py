@@ -15,11 +15,11 @@ Meet = Callable[[str, str], Awaitable[None]]
 
 Deps = TypeVar("Deps")
 
-ORCHESTRATOR, TOOL, SCANNER = "orchestrator", "tool", "scanner"
+ORCHESTRATOR, TOOL, SCANNER, FILES = "orchestrator", "tool", "scanner", "files"
 """The roles of processes: a tool function has another one while it scans the model's output."""
 
 ALONE, BOTH, OTHER = "alone", "both", "other"
-"""Who dies at a tool function's point: itself, the orchestrator too, or the orchestrator only."""
+"""Who dies at a point of a function that is called: itself, the orchestrator too, or the orchestrator only."""
 
 INSIDE = frozenset(("registry", "vault"))
 """Parts of the same process: the ports that they call are instrumented themselves."""
@@ -122,4 +122,4 @@ def targets(passed: Iterable[Point]) -> list[tuple[Point, str]]:
 
     A scan changes nothing: the death of its orchestrator meanwhile is a point of the orchestrator's own call.
     """
-    return [(point, way) for point in passed for way in ((ALONE, BOTH, OTHER) if point.role == TOOL else (ALONE,))]
+    return [(point, way) for point in passed for way in ((ALONE, BOTH, OTHER) if point.role in (TOOL, FILES) else (ALONE,))]

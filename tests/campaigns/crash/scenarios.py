@@ -20,6 +20,8 @@ PIECES = ("Zq8kP2vN", "5xW9rT4m", "4mLb7c")
 """Of the value of `KEY`: the first may leave, as often as it likes; with the second more than half of it would have."""
 
 ANSWER = "All of it is done."
+LONG_PAGE = "/timetable"
+"""The path of a page that is longer than a model is shown."""
 
 Call = tuple[str, dict[str, Any]]
 
@@ -44,6 +46,7 @@ class Scenario:
 
     `requested` says that an application asks for it by a document, and no API starts it. With `tool_settings`, or in a
     `conversation`, it is one of an agent that has these settings and limits its conversations; otherwise of the default agent.
+    With `files` its task has tools of files, and these are the contents by key that the calls leave, long results left out.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Scenario:
     tool_loading: ToolLoading = ToolLoading.ALL
     tool_settings: Mapping[str, ToolSettings] = field(default_factory=dict)
     conversation: Conversation | None = None
+    files: Mapping[str, str] | None = None
 
     @property
     def has_agent(self) -> bool:
@@ -123,6 +127,14 @@ def webhook_call(what: str) -> Call:
     return "webhook", {"url": f"https://{HOOK}/{what}", "body": {"text": "hello"}}
 
 
+def write_call(key: str, content: str) -> Call:
+    return "file_write", {"key": key, "content": content}
+
+
+def edit_call(key: str, old: str, new: str) -> Call:
+    return "file_edit", {"key": key, "old_text": old, "new_text": new}
+
+
 def limit_calls(**most: int) -> Mapping[str, ToolSettings]:
     """Return settings of tools that let an execution make so many calls of each."""
     return {name: ToolSettings(calls_max=number) for name, number in most.items()}
@@ -183,6 +195,22 @@ SCENARIOS: tuple[Scenario, ...] = (
             (save("taste", "tea"), pay_call("u1"), save("taste", "tea")),
             (save("taste", "rye bread"), save("dietary", "no nuts")),
         ),
+    ),
+    Scenario(
+        name="files",
+        turns=(
+            (write_call("trip.md", "By night ferry."), pay_call("d1"), write_call("log.md", "one")),
+            (edit_call("trip.md", "night", "day"), write_call("log.md", "one and two"), edit_call("log.md", "ten", "nine")),
+        ),
+        files={"trip.md": "By day ferry.", "log.md": "one and two"},
+    ),
+    Scenario(
+        name="long results",
+        turns=(
+            (("web_fetch", {"url": f"https://{PLAIN}{LONG_PAGE}", "offset": 9}), pay_call("b1")),
+            (write_call("trip.md", "By night ferry."),),
+        ),
+        files={"trip.md": "By night ferry."},
     ),
     Scenario(
         name="several",

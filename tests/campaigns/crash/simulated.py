@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
 from ferryman.domain.credits.conversation import join_conversations
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
+from ferryman.domain.files.object import ObjectChangedError
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.names import derive_default_workspace
@@ -23,6 +24,7 @@ from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners
@@ -36,6 +38,7 @@ from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.tickets import CallRequest
 from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
+from tests.campaigns.crash.bucket import CountedObjects, FilesFunction, RemoteFunction, collect
 from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive
 from tests.campaigns.crash.fixtures import (
     Ports,
@@ -46,7 +49,18 @@ from tests.campaigns.crash.fixtures import (
     unseal_arguments,
 )
 from tests.campaigns.crash.invariants import Effect, ModelCall, Record
-from tests.campaigns.crash.points import ALONE, BOTH, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, Point
+from tests.campaigns.crash.points import (
+    ALONE,
+    BOTH,
+    FILES,
+    ORCHESTRATOR,
+    OTHER,
+    SCANNER,
+    TOOL,
+    Counting,
+    InstrumentedPort,
+    Point,
+)
 from tests.campaigns.crash.scenarios import Scenario
 
 AWAY = "away"
@@ -90,6 +104,7 @@ def memory_ports(memory: Memory) -> Ports:
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         executions=MemoryExecutions(memory),
+        file_quotas=MemoryFileQuotas(memory),
         tickets=MemoryTickets(memory),
         user_documents=MemoryUserDocuments(memory),
         halts=MemoryHalts(memory),
@@ -117,13 +132,15 @@ class SimulatedRun:
     see: Callable[[Point], Awaitable[None]] | None = None
     begins: Callable[[], None] = lambda: None
     ends: Callable[[], None] = lambda: None
+    objects: CountedObjects = field(init=False)
     _tools: set[asyncio.Task[Any]] = field(default_factory=set)
     _counts: dict[str, Counting] = field(default_factory=dict)
     _died: asyncio.Event = field(default_factory=asyncio.Event)
     _holders: int = 0
 
     def __post_init__(self) -> None:
-        self._counts = {role: Counting(role, self._meet) for role in (ORCHESTRATOR, TOOL, SCANNER)}
+        self._counts = {role: Counting(role, self._meet) for role in (ORCHESTRATOR, TOOL, SCANNER, FILES)}
+        self.objects = CountedObjects(self.clock)
 
     async def perform(self, *, together: int = 1, impatient: bool = False) -> Record:
         """Execute it from the first delivery to the end, whatever happens on the way."""
@@ -139,7 +156,11 @@ class SimulatedRun:
 
         await drive(self.deliver, tasks, self.clock, together=together, impatient=impatient)
         self.ends()
-        return await record(self.ports, self.scenario, self.tally)
+        ended = await record(self.ports, self.scenario, self.tally)
+        if self.scenario.files is None:
+            return ended
+        files, stored = FilesFunction(self.objects), self.objects.stored
+        return replace(ended, files=await collect(ended.execution, files, self.ports.file_quotas, self.clock, stored=stored))
 
     async def deliver(self, slice: int) -> bool:
         self._died.clear()
@@ -155,6 +176,7 @@ class SimulatedRun:
             remote=self,
             meet=self._counts[ORCHESTRATOR],
             seal=unseal_arguments,
+            files=None if self.scenario.files is None else RemoteFunction(self._ask_files),
         )
         try:
             return await deliver(deps, "e", slice=slice, holder=f"h{self._holders}")
@@ -185,6 +207,10 @@ class SimulatedRun:
         )
         return seen
 
+    async def _ask_files(self, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        objects: Any = InstrumentedPort(self.objects, "objects", self._counts[FILES])
+        return await self._beside(getattr(FilesFunction(objects), method)(*arguments, **named))
+
     def _build_tool_deps(self, role: str) -> ToolDependencies:
         return build_tool_deps(self.ports, SimulatedTransport(self.tally), clock=self.clock, meet=self._counts[role], keys=None)
 
@@ -202,7 +228,7 @@ class SimulatedRun:
             if died.done():
                 raise
             raise UnavailableError("the tool function died") from None
-        except (StaleError, UnavailableError):
+        except (StaleError, UnavailableError, ObjectChangedError):
             raise
         except CallRefusedError as refused:
             raise RejectedError(refused.refusal.message) from None

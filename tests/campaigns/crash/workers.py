@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pickle
 import signal
-import struct
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,9 @@ import google.cloud.firestore  # noqa: F401 - imported before the fork, so that 
 import httpcore
 
 from ferryman.domain.calls.call import Ticket
-from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.address import Address
-from ferryman.domain.stale import StaleError
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.egress.tls import create_context
@@ -33,6 +30,7 @@ from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
@@ -43,14 +41,16 @@ from ferryman.gcp.user_documents import FirestoreUserDocuments
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.log import RecordingLog
 from ferryman.loop.run import deliver
-from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.queue import NOW
 from ferryman.ports.tickets import CallRequest
 from ferryman.settings import Settings
 from ferryman.tools.execute_call import execute_call, scan_output
+from tests.campaigns.crash.bucket import FilesFunction, RemoteFunction
 from tests.campaigns.crash.fixtures import Keys, Ports, build_loop_deps, build_tool_deps
-from tests.campaigns.crash.points import BOTH, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, InstrumentedPort, Point
+from tests.campaigns.crash.points import BOTH, FILES, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, InstrumentedPort, Point
 from tests.campaigns.crash.scenarios import Scenario
+from tests.campaigns.crash.sockets import answer_always, ask
+from tests.campaigns.crash.storage import open_bucket
 
 DEAD = 75
 """The exit code of a process that died at its target."""
@@ -65,13 +65,14 @@ class WorkerRequest:
     project: str
     firestore: str
     internet: Path
+    storage: str
     target: Point | None = None
     way: str = ""
     listing: bool = False
 
-    @property
-    def socket(self) -> str:
-        return str(self.folder / "tool")
+    def socket(self, role: str) -> str:
+        """Return the path of the socket of a function."""
+        return str(self.folder / role)
 
 
 class FileTally:
@@ -189,6 +190,7 @@ def build_ports(clients: GoogleClients) -> Ports:
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
         executions=FirestoreExecutions(clients),
+        file_quotas=FirestoreFileQuotas(clients),
         tickets=FirestoreTickets(clients),
         user_documents=FirestoreUserDocuments(clients),
         halts=FirestoreHalts(clients),
@@ -223,29 +225,7 @@ class RemoteTools:
         return seen
 
     async def _ask(self, message: Any) -> Any:
-        try:
-            reader, writer = await asyncio.open_unix_connection(self._socket)
-            try:
-                await _send(writer, message)
-                answer = await _receive(reader)
-            finally:
-                writer.close()
-        except (OSError, asyncio.IncompleteReadError):
-            raise UnavailableError("the tool function did not answer") from None
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-async def _send(writer: asyncio.StreamWriter, what: Any) -> None:
-    packed = pickle.dumps(what)
-    writer.write(struct.pack("!I", len(packed)) + packed)
-    await writer.drain()
-
-
-async def _receive(reader: asyncio.StreamReader) -> Any:
-    (length,) = struct.unpack("!I", await reader.readexactly(4))
-    return pickle.loads(await reader.readexactly(length))  # written by our own other half
+        return await ask(self._socket, message)
 
 
 def orchestrate(request: WorkerRequest, slice: int, holder: str) -> None:
@@ -262,18 +242,35 @@ async def _orchestrate(request: WorkerRequest, slice: int, holder: str) -> int:
         queue=FileQueue(tally, clock),
         tally=tally,
         clock=clock,
-        remote=RemoteTools(request.socket),
+        remote=RemoteTools(request.socket(TOOL)),
         meet=Counting(f"{ORCHESTRATOR} {slice}" if slice else ORCHESTRATOR, PlannedDeath(request, tally)),
+        files=None if request.scenario.files is None else RemoteFunction(partial(_ask_files, request.socket(FILES))),
     )
     return 0 if await deliver(deps, "e", slice=slice, holder=holder) else 1
 
 
-def serve(request: WorkerRequest) -> None:
-    """Run the tool functions' process, until it is killed."""
-    asyncio.run(_serve(request))
+async def _ask_files(socket: str, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return await ask(socket, (os.getpid(), method, arguments, named))
 
 
-async def _serve(request: WorkerRequest) -> None:
+def serve(request: WorkerRequest, role: str) -> None:
+    """Run the process of the tool functions, or that of `files`, until it is killed."""
+    asyncio.run(_serve_files(request) if role == FILES else _serve_tools(request))
+
+
+async def _serve_files(request: WorkerRequest) -> None:
+    fate = PlannedDeath(request, FileTally(request.folder))
+    objects: Any = InstrumentedPort(open_bucket(request.storage, request.project), "objects", Counting(FILES, fate))
+    function = FilesFunction(objects)
+
+    async def answer(message: Any) -> Any:
+        fate.orchestrator, method, arguments, named = message
+        return await getattr(function, method)(*arguments, **named)
+
+    await answer_always(request.socket(FILES), answer)
+
+
+async def _serve_tools(request: WorkerRequest) -> None:
     tally, clock = FileTally(request.folder), FileClock(request.folder)
     ports = build_ports(build_clients(request.project, request.firestore))
     fate = PlannedDeath(request, tally)
@@ -288,26 +285,11 @@ async def _serve(request: WorkerRequest) -> None:
     tool_deps = build_tool_deps(ports, gate, clock=clock, meet=tool, keys=Keys())
     scanning = build_tool_deps(ports, gate, clock=clock, meet=scanner, keys=Keys())
 
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        fate.orchestrator, kind, *arguments = await _receive(reader)
-        answer: Any
-        try:
-            if kind == TOOL:
-                answer = await execute_call(tool_deps, *arguments)
-            else:
-                execution, task, epoch, content = arguments
-                answer = await scan_output(scanning, execution=execution, task=task, epoch=epoch, content=content)
-        except (StaleError, UnavailableError) as error:
-            answer = type(error)(str(error))
-        except CallRefusedError as refused:
-            answer = RejectedError(refused.refusal.message)
-        except Exception as error:  # noqa: BLE001 - as the function answers 500
-            answer = UnavailableError(f"the tool function answered 500 ({type(error).__name__})")
-        try:
-            await _send(writer, answer)
-            writer.close()
-        except OSError:
-            return  # who asked is gone
+    async def answer(message: Any) -> Any:
+        fate.orchestrator, kind, *arguments = message
+        if kind == TOOL:
+            return await execute_call(tool_deps, *arguments)
+        execution, task, epoch, content = arguments
+        return await scan_output(scanning, execution=execution, task=task, epoch=epoch, content=content)
 
-    server = await asyncio.start_unix_server(handle, request.socket)
-    await server.serve_forever()
+    await answer_always(request.socket(TOOL), answer)

@@ -6,12 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
-from ferryman.composition.files import TOOLS
-from ferryman.domain.calls.call import ToolCall
-from ferryman.domain.calls.keyless_answer import KeylessAnswer, read_answer
-from ferryman.domain.files.writes import write_rows
+from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.ports.clock import Clock
@@ -19,15 +15,12 @@ from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.objects import Objects
 from ferryman.ports.tickets import Tickets
-from ferryman.tools.files.file_call import FileCall
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.keeping import ResultFiles
 from ferryman.tools.keyless.room import FileRoom
-from ferryman.tools.local_function.execute import answer
-
-assert "file_read" in TOOLS, "the tools are registered where they are imported"
+from tests.plain_files import ask_files
 
 
 @dataclass
@@ -58,13 +51,10 @@ class FilePath:
         """Execute a call as the function does, and lose its answer where that is planned."""
         assert function == "files"
         self.count += 1
-        call = FileCall(files=self.files, workspace=body["workspace"], write=body["write"], is_done=body["is_done"])
-        tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
-        answered = await answer(tool_call, UUID(body["user"]), call, within_s=body["within_s"])
+        answered = await ask_files(self.files, body)
         if self.lost:
             raise self.lost.pop()
-        writes = write_rows(() if call.done is None else call.done.writes)
-        return read_answer({"content": answered.content, "code": answered.code, "about": {"writes": writes}})
+        return answered
 
 
 class NoSecrets:

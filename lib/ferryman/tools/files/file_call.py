@@ -13,7 +13,8 @@ from ferryman.domain.files.object import ObjectMissingError
 from ferryman.domain.files.texts import encode_text
 from ferryman.domain.files.writes import FileWrite
 from ferryman.domain.problem import InvalidInputError
-from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.tools.files.workspace_files import MakeContent, WorkspaceFiles
 from ferryman.tools.local_function.execute import LocalFunctionError
 
 Value = TypeVar("Value")
@@ -24,7 +25,7 @@ class FileCall:
     """What a tool of files is given beside the model's arguments. Nothing of it comes from the model (S4-65).
 
     `write` names the write that the call may make, `is_done` tells that it was made and settled by an earlier delivery, and
-    `done` is what it did: who asked settles its bytes.
+    `done` is what it did: who asked settles its bytes. `is_open` tells that a write was begun and nobody knows its outcome.
     """
 
     files: WorkspaceFiles
@@ -32,6 +33,27 @@ class FileCall:
     write: str
     is_done: bool = False
     done: FileWrite | None = None
+    is_open: bool = False
+
+    async def change(self, key: str, make: MakeContent) -> FileWrite:
+        """Store what `make` makes of the file `key`, once for each name of a write, and return what that did.
+
+        Raise `LocalFunctionError` for a file that cannot be stored, and what `WorkspaceFiles.change` raises.
+
+        The write stays open where something may have been stored: the bucket's answer was lost, or did not come in time.
+        """
+        self.is_open = True
+        try:
+            change = self.files.change(self.workspace, key, make, write=self.write, is_done=self.is_done)
+            self.done = await explain(change, key)
+        except (LocalFunctionError, RejectedError):
+            self.is_open = False
+            raise
+        except UnavailableError as error:
+            self.is_open = error.lost
+            raise
+        self.is_open = False
+        return self.done
 
 
 async def explain(awaited: Awaitable[Value], key: str = "") -> Value:

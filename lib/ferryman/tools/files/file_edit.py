@@ -8,7 +8,7 @@ from typing import Any
 from ferryman.domain.calls.refusal import INVALID_ARGUMENTS
 from ferryman.domain.files.growth import EDIT_BYTES_MAX
 from ferryman.domain.files.object import Object
-from ferryman.tools.files.file_call import FileCall, explain, read_key, read_text, refuse, report_missing, write_answer
+from ferryman.tools.files.file_call import FileCall, read_key, read_text, refuse, report_missing, write_answer
 from ferryman.tools.files.workspace_files import NewContent
 from ferryman.tools.local_function.execute import LocalFunctionError
 from ferryman.tools.local_function.registry import register
@@ -35,8 +35,7 @@ async def file_edit(*, key: str, old_text: str, new_text: str, replace_all: bool
         content, count = await asyncio.to_thread(replace_text, part.content, old, new, every=replace_all)
         return NewContent(content=content, content_type=stored.content_type, replaced=count)
 
-    done = await explain(db.files.change(db.workspace, cleaned, make, write=db.write, is_done=db.is_done), cleaned)
-    db.done = done
+    done = await db.change(cleaned, make)
     return write_answer(
         {"key": cleaned, "replaced": done.replaced, "size_bytes": done.writes[0].new_bytes if done.writes else None}
     )

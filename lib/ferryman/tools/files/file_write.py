@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ferryman.domain.files.object import Object
-from ferryman.tools.files.file_call import FileCall, explain, read_key, read_text, refuse, write_answer
+from ferryman.tools.files.file_call import FileCall, read_key, read_text, refuse, write_answer
 from ferryman.tools.files.workspace_files import NewContent
 from ferryman.tools.local_function.registry import register
 
@@ -20,7 +20,7 @@ async def file_write(*, key: str, content: str, content_type: str, db: FileCall,
     async def make(_: Object | None) -> NewContent:
         return new
 
-    db.done = await explain(db.files.change(db.workspace, cleaned, make, write=db.write, is_done=db.is_done))
+    await db.change(cleaned, make)
     return write_answer({"key": cleaned, "content_type": content_type, "size_bytes": len(encoded)})
 
 
