@@ -15,6 +15,7 @@ from ferryman.inmemory.objects import MemoryObjects
 from ferryman.ports.clock import Clock as ClockPort
 from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.files import Files
+from ferryman.ports.kept import KeptTimers
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import CallRequest, ClaimedCall
 from ferryman.tools.files.hook import FileHook
@@ -29,6 +30,8 @@ from tests.plain_files import ask_files
 
 TOOLS = ("file_read", "file_write", "file_edit")
 """Those of the task of a scenario with files."""
+PERIOD = timedelta(days=30)
+"""How long executions, and their results, are kept."""
 
 
 class Clock(ClockPort, Protocol):
@@ -70,11 +73,13 @@ class CountedObjects(MemoryObjects):
 
 
 def build_keeping(
-    files: Files, quotas: FileQuotas, scanner: ReplyScanner, clock: ClockPort
+    files: Files, quotas: FileQuotas, timers: KeptTimers, scanner: ReplyScanner, clock: ClockPort
 ) -> tuple[Mapping[str, CallHook], ResultFiles]:
     """Return the hooks of calls, and what keeps long results, as the orchestrator of a deployment with a bucket has them."""
     room = FileRoom(files=files, quotas=quotas, clock=clock)
-    return {FILES: FileHook(room=room), "web": WebHook(True)}, ResultFiles(room=room, scanner=scanner)
+    return {FILES: FileHook(room=room), "web": WebHook(True)}, ResultFiles(
+        room=room, scanner=scanner, timers=timers, period=PERIOD
+    )
 
 
 async def collect(execution: Execution, files: WorkspaceFiles, quotas: FileQuotas, clock: Clock, *, stored: int) -> StoredFiles:

@@ -36,6 +36,7 @@ from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.usage import MemoryUsageQueue
@@ -293,7 +294,8 @@ def build_loop_deps(
     if files is not None:
         instrumented: Any = InstrumentedPort(files, FILES, meet)
         quotas: Any = InstrumentedPort(ports.file_quotas, "quotas", meet)
-        hooks, results = bucket.build_keeping(instrumented, quotas, local_calls.scanner, clock)
+        timers: Any = InstrumentedPort(MemoryKeptTimers(), "timers", meet)
+        hooks, results = bucket.build_keeping(instrumented, quotas, timers, local_calls.scanner, clock)
         local_calls = replace(local_calls, hooks=hooks, results=results)
     clusters = MemoryClusters(Memory())  # nothing is declared
     searches = instrument(
