@@ -50,6 +50,14 @@ resource "google_storage_bucket_iam_member" "files" {
   member   = google_service_account.function[each.value.function].member
 }
 
+# Where direct links are allowed, the function signs them as itself, and as nobody else. Those of S3 are signed with its keys.
+resource "google_service_account_iam_member" "signs" {
+  for_each           = { for name, row in local.functions : name => row if try(row.signs, false) && var.s3 == null && lookup(var.settings, "FERRYMAN_DIRECT_LINKS", "") == "1" }
+  service_account_id = google_service_account.function[each.key].name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = google_service_account.function[each.key].member
+}
+
 # Empty, and read by nobody, unless files are kept in a bucket of S3.
 resource "google_secret_manager_secret" "s3_key" {
   for_each            = local.s3_secrets

@@ -37,7 +37,7 @@ locals {
   acts     = merge([for name, row in local.functions : { for account in row.acts_as : "${name}>${account}" => { function = name, account = account } }]...)
 
   may_be_set = [
-    "FERRYMAN_EXECUTION_S", "FERRYMAN_INTEGRATIONS", "FERRYMAN_KEYS_TTL_S", "FERRYMAN_LEASE_S", "FERRYMAN_LOG_LEVEL",
+    "FERRYMAN_DIRECT_LINKS", "FERRYMAN_EXECUTION_S", "FERRYMAN_INTEGRATIONS", "FERRYMAN_KEYS_TTL_S", "FERRYMAN_LEASE_S", "FERRYMAN_LOG_LEVEL",
     "FERRYMAN_MODELS", "FERRYMAN_PLANS", "FERRYMAN_POLL_S", "FERRYMAN_PRICES", "FERRYMAN_REQUEST_S", "FERRYMAN_RETENTION_DAYS",
     "FERRYMAN_RETRY_AFTER_S", "FERRYMAN_SLICE_S", "FERRYMAN_TRACE_CONTENT", "OTEL_EXPORTER_OTLP_ENDPOINT",
   ]
@@ -61,6 +61,7 @@ locals {
     "firebaserules.googleapis.com",
     "firestore.googleapis.com",
     "iam.googleapis.com",
+    "iamcredentials.googleapis.com",
     "logging.googleapis.com",
     "monitoring.googleapis.com",
     "pubsub.googleapis.com",

@@ -44,7 +44,7 @@ variable "archives" {
 }
 
 variable "settings" {
-  description = "Variables that every function gets as they are: plans, prices, integrations, limits in seconds, days that executions are kept (FERRYMAN_RETENTION_DAYS, 90 unless set, 0 for ever), what is logged."
+  description = "Variables that every function gets as they are: plans, prices, integrations, limits in seconds, days that executions are kept (FERRYMAN_RETENTION_DAYS, 90 unless set, 0 for ever), whether files may be linked to directly (FERRYMAN_DIRECT_LINKS, 1; not unless set), what is logged."
   type        = map(string)
   default     = {}
   validation {

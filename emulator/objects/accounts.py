@@ -43,7 +43,7 @@ class AccountKeys:
         row = self._db.execute("select pem from account_keys where email = ?", (email,)).fetchone()
         if row is None:
             return None
-        key = serialization.load_pem_private_key(row[0], None)
+        key = serialization.load_pem_private_key(row[0], None, unsafe_skip_rsa_key_validation=True)  # our own
         assert isinstance(key, rsa.RSAPrivateKey)
         return key
 

@@ -39,13 +39,14 @@ WHOLE: dict[str, Any] = {
     "alert_email": "someone@example.com",
     "billing_account": "000000-000000-000000",
     "operators": ["user:ann@example.com", "group:ops@example.com"],
-    "settings": {"FERRYMAN_LEASE_S": "60", "FERRYMAN_RETENTION_DAYS": "0", "FERRYMAN_MODELS": OWN_MODELS},
+    "settings": {access.LINKS: "1", "FERRYMAN_LEASE_S": "60", "FERRYMAN_RETENTION_DAYS": "0", "FERRYMAN_MODELS": OWN_MODELS},
     "model_key_versions": {"MODEL_KEY_GATEWAY": "1"},
 }
 WAYS: dict[str, dict[str, Any]] = {
     "as it comes": {},
     "with a network": {
         "network": True,
+        "settings": {access.LINKS: "1"},
         "searxng_endpoint": "http://searxng.example.com:8080",
         "search_ranges": ["10.1.2.3/32"],
     },

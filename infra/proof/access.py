@@ -38,6 +38,7 @@ ON_PROJECT = {
 CONDITIONED = {"roles/datastore.user", "roles/datastore.viewer", "roles/storage.objectViewer"}
 """Those that Google gives on no less than the project, and those of them that a condition can narrow."""
 
+LINKS = "FERRYMAN_DIRECT_LINKS"
 MODEL_KEY = "ferryman-model-key"  # the name of a secret, not one
 S3_KEYS = ("ferryman-s3-access-key", "ferryman-s3-secret-key")  # likewise
 AGENTS = (
@@ -73,6 +74,11 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
                 for row in rows.values()
                 for bucket in row.get("buckets", [])
                 for binding in _list_bucket_bindings(row, f"{project}-{bucket}", "s3" in variables)
+            ),
+            *(
+                Binding(place=f"account {row['identity']}", role="roles/iam.serviceAccountTokenCreator", member=row["identity"])
+                for row in rows.values()
+                if row.get("signs") and "s3" not in variables and variables.get("settings", {}).get(LINKS) == "1"
             ),
             *(
                 Binding(place=f"secret {key}", role="roles/secretmanager.secretAccessor", member=row["identity"])

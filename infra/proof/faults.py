@@ -112,6 +112,8 @@ _FAULTS = (
     ("a model key for everyone", "functions.tf", "for_each = each.value.model ? local.keyed : toset([])", "for_each = local.keyed", "ANTHROPIC_API_KEY"),
     ("files for another function", "files.tf", "google_service_account.function[each.value.function].member", 'google_service_account.function["orchestrator"].member', "roles/storage.objectUser on bucket demo-project-ferryman-files for ferryman-orchestrator"),
     ("files under a role that is too wide", "files.tf", '"roles/storage.objectUser"', '"roles/storage.admin"', "there is no role roles/storage.admin"),
+    ("links signed as another account", "files.tf", "  service_account_id = google_service_account.function[each.key].name", '  service_account_id = google_service_account.function["api"].name', "roles/iam.serviceAccountTokenCreator on account ferryman-api for ferryman-files"),
+    ("links that were not asked for", "files.tf", '&& lookup(var.settings, "FERRYMAN_DIRECT_LINKS", "") == "1"', "", "roles/iam.serviceAccountTokenCreator on account ferryman-files for ferryman-files"),
     ("keys of S3 for everyone", "functions.tf", "for_each = length(try(each.value.buckets, [])) > 0 ? local.s3_keys : {}", "for_each = local.s3_keys", "function api: it would not start: FERRYMAN_S3_ENDPOINT"),
     ("a bucket that every function knows", "functions.tf", "length(try(each.value.buckets, [])) == 0 ? {} : local.s3_variables", "local.s3_variables", "function api: it would not start: FERRYMAN_S3_ACCESS_KEY"),
     ("a key in the state", "secrets.tf", END, VALUE_IN_STATE, "google_secret_manager_secret_version would stand in the state"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ferryman import settings
-from infra.proof.access import MODEL_KEY, S3_KEYS, Row, service
+from infra.proof.access import LINKS, MODEL_KEY, S3_KEYS, Row, service
 from infra.proof.plan import TerraformPlan, block
 
 DECLARED = Path(__file__).parents[1] / "firestore.indexes.json"
@@ -118,6 +118,7 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
             _name_bucket(row, variables),
         ),
         "its tools of files": (known.has_files, True),
+        "its direct links": (known.direct_links, variables.get("settings", {}).get(LINKS) == "1"),
         "its slices": (known.slice_s < row["timeout_s"] - 30 or name != "orchestrator", True),
     }
     yield from (f"{what}: {got}, not {due}" for what, (got, due) in expected.items() if got != due)

@@ -24,6 +24,8 @@ TABLE = INFRA / "functions.json"
 BEGIN, END = "<!-- blast radius -->\n", "<!-- end of blast radius -->\n"
 NOTHING = "-"
 OBJECTS = "roles/storage.objectUser"
+SIGNING = "roles/iam.serviceAccountTokenCreator"
+LINKED = "objects, signed URLs"
 READERS = {"ferryman.gcp.firestore", "ferryman.gcp.user_documents"}
 """The modules of documents that read alone."""
 
@@ -50,7 +52,10 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
             "firestore": row["firestore"],
             **{f"secret {secret}": "access" if secret in row["secrets"] else NOTHING for secret in secrets},
             **{f"queue {queue}": "create tasks" if queue in row["enqueues"] else NOTHING for queue in queues},
-            **{f"bucket {bucket}": "objects" if bucket in row.get("buckets", []) else NOTHING for bucket in buckets},
+            **{
+                f"bucket {bucket}": _name_use(bucket in row.get("buckets", []), signs=bool(row.get("signs")))
+                for bucket in buckets
+            },
             "acts as": _list(row["acts_as"]),
             "calls": _list(row["calls"]),
             "model": "ask" if row["model"] else NOTHING,
@@ -84,7 +89,9 @@ def of_plan(plan: TerraformPlan) -> Matrix:
                 for queue in queues
             },
             **{
-                f"bucket {bucket.removeprefix(prefix)}": _may("objects", OBJECTS, f"bucket {bucket}", own_roles)
+                f"bucket {bucket.removeprefix(prefix)}": _name_use(
+                    (OBJECTS, f"bucket {bucket}") in own_roles, signs=(SIGNING, f"account {account}") in own_roles
+                )
                 for bucket in buckets
             },
             "acts as": _list(place.partition(" ")[2] for role, place in own_roles if role == "roles/iam.serviceAccountUser"),
@@ -109,7 +116,9 @@ def of_code() -> Matrix:
             "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
             "queue executions": "create tasks" if "CloudTasksQueue" in queues else NOTHING,
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
-            "bucket ferryman-files": "objects" if "ferryman.composition.objects" in rooms else NOTHING,
+            "bucket ferryman-files": _name_use(
+                "ferryman.composition.objects" in rooms, signs="ferryman.objects.account_signer" in rooms
+            ),
             "calls": _list(
                 {
                     *(
@@ -160,6 +169,10 @@ def write(path: Path, matrix: Matrix) -> None:
     if not closing:
         raise ValueError(f"{path} has no place for the blast radius")
     path.write_text(f"{before}{mark}\n{markdown(matrix)}\n{closing}{after}")
+
+
+def _name_use(is_used: bool, *, signs: bool) -> str:
+    return NOTHING if not is_used else LINKED if signs else "objects"
 
 
 def _may(what: str, role: str, place: str, own_roles: set[tuple[str, str]]) -> str:

@@ -36,6 +36,11 @@ run "as_it_comes" {
   }
 
   assert {
+    condition     = length(google_service_account_iam_member.signs) == 0
+    error_message = "Nobody signs links that nobody allowed."
+  }
+
+  assert {
     condition     = keys(google_project_iam_member.model) == ["orchestrator"]
     error_message = "Only the orchestrator asks models."
   }
@@ -113,6 +118,19 @@ run "with_operators" {
   assert {
     condition     = [for key, binding in google_service_account_iam_member.operates : "${key} ${binding.role}"] == ["ferryman-keys>user:ann@example.com roles/iam.serviceAccountTokenCreator"]
     error_message = "Operators may act as the account that rotates keys, and as no other."
+  }
+}
+
+run "with_direct_links" {
+  command = plan
+
+  variables {
+    settings = { FERRYMAN_DIRECT_LINKS = "1" }
+  }
+
+  assert {
+    condition     = [for key, binding in google_service_account_iam_member.signs : "${key} ${binding.role}"] == ["files roles/iam.serviceAccountTokenCreator"]
+    error_message = "The function that keeps files signs links, and nobody else."
   }
 }
 

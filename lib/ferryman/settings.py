@@ -94,6 +94,7 @@ class Settings:
     s3_bucket: str = ""  # the bucket
     s3_access_key: str = field(default="", repr=False)  # the id of its access key
     s3_secret_key: str = field(default="", repr=False)  # the secret of its access key
+    direct_links: bool = False  # whether files may be linked to in a way that anybody who has the link can download them
     searxng_endpoint: str = field(default=SEARXNG_ENDPOINT, repr=False)  # where SearXNG, which searches the web, is asked
     anthropic_api_key: str | None = field(default=None, repr=False)  # the Messages API's key; without it, Vertex AI is used
     anthropic_base_url: str | None = None  # another address of the Messages API

@@ -20,7 +20,7 @@ ANSWERS = (
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "UsageReport", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
     *("KeyResponse", "NewKeyResponse", "AuditEntryResponse", "ArchiveImportResponse"),
-    *("FileResponse", "StoredFileResponse", "FileLinkResponse"),
+    *("FileResponse", "StoredFileResponse", "FileLinkResponse", "DirectLinkResponse"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""
 

@@ -118,3 +118,20 @@ def test_no_key_is_written_outside_of_the_folder_that_is_named(typed: Typed, sou
     cleaned = key.replace("../", "").lstrip("/")
     assert typed("files", "get", cleaned, str(folder)).exit_code == 0
     assert [path.name for path in folder.iterdir()] == ["outside.txt"]
+
+
+def test_a_link_is_told_with_what_it_is_good_for(typed: Typed, source: Path) -> None:
+    result = typed("files", "link", "reports/data.bin", "--seconds", "60")
+    assert (result.exit_code, "with this API key" in result.output) == (0, True)
+    (line, _) = result.output.splitlines()
+    assert "/v1/files/reports/data.bin?link=" in line
+
+
+def test_a_direct_link_is_told_whole_on_one_line(typed: Typed, source: Path) -> None:
+    answer = json.loads(typed("files", "link", "reports/data.bin", "--direct", "--json").output)
+    lines = typed("files", "link", "reports/data.bin", "--direct").output.splitlines()
+    assert answer["url"].startswith("https://memory.invalid/")
+    assert (len(lines), lines[0].startswith("https://memory.invalid/"), "anybody who has it" in lines[1]) == (2, True, True)
+    assert "signature=" in lines[0]
+    assert typed("files", "link", "none.bin", "--direct").exit_code == 5
+    assert typed("files", "link", "reports/data.bin", "--seconds", "901").exit_code == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,7 +36,9 @@ REMOTE = "remote"
 async def ask_function(files: WorkspaceFiles) -> AsyncIterator[Files]:
     """Serve files as the function does, and ask it as its callers do."""
     double = FunctionDouble()
-    function: Any = SimpleNamespace(callers=double, tracer=double.tracer, files=files, uploads=asyncio.Semaphore(1))
+    function: Any = SimpleNamespace(
+        callers=double, tracer=double.tracer, files=files, uploads=asyncio.Semaphore(1), direct_links=True
+    )
     app = aio._create_asgi_app_with_function(serving.serve(lambda _: function), "http", False)
     wire = HttpClient(local=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as wire._client:
@@ -180,6 +183,29 @@ async def test_what_cannot_be_is_refused_by_the_name_of_its_field(files: Files) 
             await attempt
     with pytest.raises(InvalidInputError, match="deleted files"):
         await files.write(W, "a", b"x", content_type="application/vnd.ferryman.deleted; a=b", write="a")
+
+
+async def test_a_file_is_linked_to_in_its_own_workspace_alone(files: Files) -> None:
+    done = await write(files, "a b.md")
+    link = await files.link(W, "a b.md", lifetime=timedelta(seconds=60))
+    assert (link.version, "/workspaces/w/a%20b.md?" in link.url) == (done.version, True)
+    for key in ("a b.md", "../w/a b.md", "workspaces/w/a b.md"):
+        with pytest.raises(ObjectMissingError):
+            await files.link(OTHER, key, lifetime=timedelta(seconds=60))
+
+
+async def test_what_is_left_of_a_deleted_file_is_not_linked_to(files: Files) -> None:
+    await write(files)
+    await files.delete(W, "a.md", write="del")
+    with pytest.raises(ObjectMissingError):
+        await files.link(W, "a.md", lifetime=timedelta(seconds=60))
+
+
+async def test_no_file_is_linked_to_for_longer_than_a_quarter_of_an_hour(files: Files) -> None:
+    await write(files)
+    for seconds in (0, 901, -1):
+        with pytest.raises(ValueError, match="900"):
+            await files.link(W, "a.md", lifetime=timedelta(seconds=seconds))
 
 
 async def test_of_writers_of_one_file_at_once_each_happens_once(files: Files) -> None:

@@ -92,7 +92,7 @@ def stack(
     log = data.with_name(f"{data.name}.log")
     # a held lease that a killed orchestrator leaves must not cost a test two minutes
     environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
-    environment |= {"FERRYMAN_INTEGRATIONS": json.dumps([CALENDAR]), **served_model}
+    environment |= {"FERRYMAN_INTEGRATIONS": json.dumps([CALENDAR]), "FERRYMAN_DIRECT_LINKS": "1", **served_model}
     environment["FERRYMAN_MODELS"] = json.dumps({**json.loads(served_model["FERRYMAN_MODELS"]), **unreachable_models})
     with log.open("wb") as err:
         child = subprocess.Popen(

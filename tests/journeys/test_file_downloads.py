@@ -25,6 +25,10 @@ async def test_a_person_gives_a_task_a_file_and_downloads_what_it_wrote(journey:
         answers = [await http.get(link["path"], headers=headers) for headers in (journey.client._http.headers, {})]
     assert [answer.status_code for answer in answers] == [200, 401]
     assert answers[0].headers["content-disposition"].startswith("attachment; ")
+    direct = await journey.client.create_direct_link("out/report.md")
+    async with httpx.AsyncClient(trust_env=False) as anybody:
+        answer = await anybody.get(direct["url"])
+    assert (answer.content, answer.headers["content-type"]) == (b"# Two names\n", "application/octet-stream")
     for key in listed:
         await journey.client.delete_file(key)
     assert [row async for row in journey.client.iterate_files()] == []

@@ -11,6 +11,7 @@ import pytest
 from ferryman.domain.files.access import S3Access
 from ferryman.domain.files.object import ABSENT, ObjectChangedError
 from ferryman.inmemory.clock import ManualClock
+from ferryman.objects.account_signer import AccountSigner
 from ferryman.objects.google import GoogleObjects
 from ferryman.objects.s3 import S3Objects
 from ferryman.objects.sending import ANSWER_BYTES_MAX, BucketClient
@@ -42,7 +43,8 @@ def build(kind: str, answer: Answer) -> Objects:
     async def token() -> str:
         return TOKEN
 
-    return GoogleObjects(client, "files", token=token)
+    signer = AccountSigner(client, email=token, token=token)
+    return GoogleObjects(client, "files", token=token, signer=signer, clock=ManualClock())
 
 
 class Body(httpx.AsyncByteStream):

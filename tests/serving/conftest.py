@@ -179,6 +179,7 @@ class Stage:
             integrations=catalog.load([CALENDAR]),
             models=Prices({"scripted": {"input": "3", "output": "15"}}),
             poll_s=0.001,
+            direct_links=True,
         )
 
     def owner(self, name: str, plan: str = "pro") -> dict[str, str]:

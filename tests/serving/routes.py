@@ -118,6 +118,7 @@ ROUTES = (
     Ask("GET", "/v1/workspaces/{workspace_id}/export", 200),
     Ask("GET", "/v1/files", 200),
     Ask("GET", "/v1/file-links", 200, query="?key=notes.md"),
+    Ask("POST", "/v1/file-links/{key}", 200, {"expires_in_s": 60}),
     Ask("GET", "/v1/files/{key}", 200),
     Ask("PUT", "/v1/files/{key}", 200, {"any": "content"}),
     Ask("DELETE", "/v1/files/{key}", 204),

@@ -18,11 +18,14 @@ from ferryman.cli.screen import Screen
 from ferryman.client import PAGE_MAX, ApiRefusedError, ApiUnreachableError, AsyncClient
 from ferryman.domain.counts import say_count
 from ferryman.domain.files.keys import clean_key
+from ferryman.domain.files.links import LINK_LIFETIME
 from ferryman.domain.files.writes import FILE_BYTES_MAX
 
 KIB = 1024
 DOWNLOADS_MAX = 5
 """How often a download that broke off goes on, each time from where it was."""
+
+SECONDS_MAX = int(LINK_LIFETIME.total_seconds())
 
 OUT = click.Path(path_type=Path)
 SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -30,7 +33,7 @@ SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.group(no_args_is_help=True)
 def files() -> None:
-    """List, download, store and delete the files of a workspace."""
+    """List, download, link to, store and delete the files of a workspace."""
 
 
 @files.command()
@@ -88,6 +91,27 @@ async def put(
     done = "stored" if stored["created"] else "replaced"
     screen.print_result(stored, f"{stored['key']} is {done}: {say_count(size, 'bytes')}, version {stored['etag']}")
     return exits.DONE
+
+
+@files.command()
+@click.argument("key")
+@click.option("--direct", is_flag=True, help="One that is good without an API key, for anybody who has it.")
+@click.option("--seconds", type=click.IntRange(1, SECONDS_MAX), default=SECONDS_MAX, show_default=True, help="Its lifetime.")
+@api_command
+async def link(session: ApiSession, key: str, direct: bool, seconds: int) -> None:
+    """Make a link to the file KEY as it is now.
+
+    It is good together with this API key alone. A direct one downloads the file for anybody who has it, in a browser too: that
+    needs the right to manage and a deployment that allows it, and the history tells who asked.
+    """
+    client, about = session.client, "with this API key"
+    if direct:
+        answer = dict(await client.create_direct_link(key, expires_in_s=seconds))
+        about = "for anybody who has it" + ("" if answer["version_bound"] else ", of any version")
+    else:
+        answer = dict(await client.get_file_link(key, expires_in_s=seconds))
+        answer["url"] = f"{client.url}{answer['path']}"
+    session.screen.print_result(answer, f"{answer['url']}\ngood until {answer['expires_at']}, {about}")
 
 
 @files.command()

@@ -216,6 +216,15 @@ class DeletionReceiptJson(TypedDict):
     signature: str
 
 
+class DirectLinkJson(TypedDict):
+    """A link that downloads a file without an API key, until a moment."""
+
+    url: str
+    etag: str
+    version_bound: bool
+    expires_at: str
+
+
 class ExecutionJson(TypedDict):
     """An execution's record; `tool_calls` holds at most 50 rows. `taken_over_by` is the person who answers for it since the
     one who started it was removed from the workspace, or `owner`.

@@ -93,6 +93,7 @@ class AsyncMethods:
     put_file = async_method(files.put_file)
     delete_file = async_method(files.delete_file)
     get_file_link = async_method(files.get_file_link)
+    create_direct_link = async_method(files.create_direct_link)
 
     list_jobs = async_method(jobs.list_jobs)
     iterate_jobs = async_pager(jobs.list_jobs)

@@ -93,6 +93,7 @@ class Methods:
     put_file = method(files.put_file)
     delete_file = method(files.delete_file)
     get_file_link = method(files.get_file_link)
+    create_direct_link = method(files.create_direct_link)
 
     list_jobs = method(jobs.list_jobs)
     iterate_jobs = pager(jobs.list_jobs)

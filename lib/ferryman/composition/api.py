@@ -121,6 +121,8 @@ class ApiDependencies:
     retention_days: int = RETENTION_DAYS
     """How many days executions are kept after their end; 0: for ever."""
     poll_s: float = 0.5
+    direct_links: bool = False
+    """Whether direct links to files are given."""
     notices: Notices | None = None
     """What tells of changes of watched executions; without it, the store is asked every `poll_s` seconds."""
     callers: CallerIdentifier | None = None
@@ -239,6 +241,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         model_keys={name: model.key for name, model in settings.models.items() if model.key is not None},
         retention_days=settings.retention_days,
         poll_s=settings.poll_s,
+        direct_links=settings.direct_links,
         notices=FirestoreNotices(firestore, poll_s=settings.poll_s),
         callers=TokenCallers(wire, settings),
         warm=warm,

@@ -33,6 +33,7 @@ class FilesFunction:
         if objects is None:
             raise MisconfiguredError("FERRYMAN_OBJECTS_BUCKET or the five variables of a bucket of S3 must be set for files")
         self.files = WorkspaceFiles(objects)
+        self.direct_links = settings.direct_links
         self.uploads = asyncio.Semaphore(UPLOADS_AT_ONCE)
 
     async def warm(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ferryman.gcp.http import HttpClient
 from ferryman.gcp.identity import MetadataAccess
+from ferryman.objects.account_signer import GOOGLE_CREDENTIALS, AccountSigner
 from ferryman.objects.google import GOOGLE_STORAGE, GoogleObjects
 from ferryman.objects.s3 import S3Objects
 from ferryman.objects.sending import BucketClient
@@ -32,6 +33,9 @@ def build_objects(settings: Settings, wire: HttpClient, clock: Clock) -> Objects
     async def get_local_token() -> str:
         return settings.local_token or ""
 
-    if settings.storage_host is not None:
-        return GoogleObjects(client, settings.objects_bucket, token=get_local_token, root=settings.storage_host)
-    return GoogleObjects(client, settings.objects_bucket, token=MetadataAccess(wire, settings).token)
+    access = MetadataAccess(wire, settings)
+    token = access.token if settings.storage_host is None else get_local_token
+    # the local cloud signs where its objects are
+    signer = AccountSigner(client, email=access.email, token=token, root=settings.storage_host or GOOGLE_CREDENTIALS)
+    root = settings.storage_host or GOOGLE_STORAGE
+    return GoogleObjects(client, settings.objects_bucket, token=token, signer=signer, clock=clock, root=root)

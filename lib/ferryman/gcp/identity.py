@@ -57,7 +57,15 @@ class MetadataAccess:
         self._wire = wire
         self._settings = settings
         self._until, self._token = 0.0, ""
+        self._email = ""
         self._asking = asyncio.Lock()
+
+    async def email(self) -> str:
+        """Return the account's address. Raise `UnavailableError` where the metadata server does not answer."""
+        async with self._asking:
+            if not self._email:
+                self._email = (await self._get("email")).text.strip()
+            return self._email
 
     async def token(self) -> str:
         """Return an access token. Raise `UnavailableError` where the metadata server does not answer."""
@@ -67,15 +75,21 @@ class MetadataAccess:
             return self._token
 
     async def _ask(self) -> tuple[float, str]:
-        url = f"http://{self._settings.metadata_host}/computeMetadata/v1/instance/service-accounts/default/token"
+        answer = await self._get("token")
         try:
-            answer = await self._wire.client().get(url, headers={"Metadata-Flavor": "Google"})
-            answer.raise_for_status()
             body = answer.json()
             # its own server keeps a token until some minutes before it expires, and may answer one with less left
             return time.time() + max(0, int(body["expires_in"]) - MARGIN_S), str(body["access_token"])
-        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise UnavailableError("the metadata server gave no access token") from error
+
+    async def _get(self, what: str) -> httpx.Response:
+        url = f"http://{self._settings.metadata_host}/computeMetadata/v1/instance/service-accounts/default/{what}"
+        try:
+            answer = await self._wire.client().get(url, headers={"Metadata-Flavor": "Google"})
+            return answer.raise_for_status()
+        except httpx.HTTPError as error:
+            raise UnavailableError(f"the metadata server gave no {what}") from error
 
 
 class TokenCallers:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import httpx
 
+from ferryman.domain.files.direct_links import DirectLink
 from ferryman.domain.files.object import (
     ABSENT,
     PAGE_MAX,
@@ -17,7 +19,7 @@ from ferryman.domain.files.object import (
     ObjectPage,
     ObjectSlice,
 )
-from ferryman.domain.files.rows import read_entries, read_entry, read_result
+from ferryman.domain.files.rows import read_entries, read_entry, read_link, read_result
 from ferryman.domain.files.writes import READ_BYTES_MAX, FileWrite
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.gcp.functions import FunctionClient
@@ -86,6 +88,10 @@ class RemoteFiles:
 
     async def purge(self, workspace: str, key: str, *, version: str) -> None:
         await self._ask("/purge", {"workspace": workspace, "key": key, "version": version})
+
+    async def link(self, workspace: str, key: str, *, lifetime: timedelta) -> DirectLink:
+        body = {"workspace": workspace, "key": key, "lifetime_s": int(lifetime.total_seconds())}
+        return read_link(await self._ask("/link", body))
 
     async def _ask(self, path: str, body: Mapping[str, Any]) -> Any:
         return (await self._send(path, body)).json()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import count
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
+from ferryman.domain.files.direct_links import DirectLink, check_lifetime
 from ferryman.domain.files.object import (
     ABSENT,
     PAGE_MAX,
@@ -22,6 +26,9 @@ from ferryman.domain.files.object import (
     check_slice,
 )
 from ferryman.ports.clock import Clock
+
+LINKS = "https://memory.invalid/"
+LINKS_KEY = b"the key of links in memory"
 
 
 class MemoryObjects:
@@ -89,10 +96,35 @@ class MemoryObjects:
             self._check_version(key, version)
             del self._objects[key]
 
+    async def link(self, stored: Object, *, disposition: str, lifetime: timedelta) -> DirectLink:
+        lifetime_s, now = check_lifetime(lifetime), self._clock.now().replace(microsecond=0)
+        expires_at = now + timedelta(seconds=lifetime_s)
+        query = {"version": stored.version, "disposition": disposition, "expires": str(int(expires_at.timestamp()))}
+        url = f"{LINKS}{quote(stored.key)}?{urlencode(query)}"
+        signed = f"{url}&signature={_sign(url)}"
+        return DirectLink(url=signed, version=stored.version, expires_at=expires_at, is_bound=True)
+
+    def follow(self, url: str) -> bytes:
+        """Return what a link opens, as the service of a bucket would answer it. Raise PermissionError, `ObjectMissingError`."""
+        signed, _, signature = url.rpartition("&signature=")
+        parts = urlsplit(signed)
+        expires = parse_qs(parts.query).get("expires", ["0"])[0]
+        if not hmac.compare_digest(signature, _sign(signed)) or self._clock.now() > datetime.fromtimestamp(int(expires), UTC):
+            raise PermissionError("the link was changed, or its time is over")
+        key = unquote(parts.path.removeprefix("/"))
+        stored, content = self._objects.get(key, (None, b""))
+        if stored is None or [stored.version] != parse_qs(parts.query)["version"]:
+            raise ObjectMissingError(key)
+        return content
+
     def _check_version(self, key: str, expected: str | None) -> None:
         current = self._objects[key][0].version if key in self._objects else ABSENT
         if expected not in (None, current):
             raise ObjectChangedError(key)
+
+
+def _sign(url: str) -> str:
+    return hmac.digest(LINKS_KEY, url.encode(), "sha256").hex()
 
 
 def _summarize(stored: Object) -> ObjectEntry:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx
 
+from ferryman.domain.files.direct_links import SENT_TYPE, DirectLink, check_lifetime
 from ferryman.domain.files.object import (
     ABSENT,
     PAGE_MAX,
@@ -25,8 +26,12 @@ from ferryman.domain.files.object import (
     check_put,
     check_slice,
 )
+from ferryman.objects.account_signer import AccountSigner
+from ferryman.objects.presigning import add_google_signature, prepare_google
 from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient, compute_digests
+from ferryman.objects.signing import encode_path
 from ferryman.objects.slices import SLICE_STATUSES, build_end, build_range, raise_conflict, read_slice
+from ferryman.ports.clock import Clock
 from ferryman.ports.errors import UnavailableError
 
 GOOGLE_STORAGE = "https://storage.googleapis.com"
@@ -39,10 +44,20 @@ class GoogleObjects:
     """`ports.Objects`: a bucket of Google Cloud Storage, whose versions are generations. `token` returns an access token."""
 
     def __init__(
-        self, client: BucketClient, bucket: str, *, token: Callable[[], Awaitable[str]], root: str = GOOGLE_STORAGE
+        self,
+        client: BucketClient,
+        bucket: str,
+        *,
+        token: Callable[[], Awaitable[str]],
+        signer: AccountSigner,
+        clock: Clock,
+        root: str = GOOGLE_STORAGE,
     ) -> None:
         self._client = client
+        self._bucket = bucket
         self._token = token
+        self._signer = signer
+        self._clock = clock
         self._objects = f"/storage/v1/b/{quote(bucket, safe='')}/o"
         self._root = root
 
@@ -129,6 +144,19 @@ class GoogleObjects:
         )
         if answer.status == _PRECONDITION and await self._head(key, None) is not None:
             raise ObjectChangedError(key)
+
+    async def link(self, stored: Object, *, disposition: str, lifetime: timedelta) -> DirectLink:
+        lifetime_s, at = check_lifetime(lifetime), self._clock.now().replace(microsecond=0)
+        account = await self._signer.get_email()
+        query = {
+            "generation": stored.version,
+            "response-content-disposition": disposition,
+            "response-content-type": SENT_TYPE,
+        }
+        path = encode_path(self._bucket, stored.key)
+        url, text = prepare_google(account, self._root, path, query, at=at, lifetime_s=lifetime_s)
+        signed = add_google_signature(url, await self._signer.sign(account, text))
+        return DirectLink(url=signed, version=stored.version, expires_at=at + lifetime, is_bound=True)
 
     async def _head(self, key: str, version: str | None) -> Object | None:
         answer = await self._send(

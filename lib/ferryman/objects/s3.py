@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import unquote
@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import httpx
 
 from ferryman.domain.files.access import S3Access
+from ferryman.domain.files.direct_links import SENT_TYPE, DirectLink, check_lifetime
 from ferryman.domain.files.object import (
     ABSENT,
     PAGE_MAX,
@@ -25,6 +26,7 @@ from ferryman.domain.files.object import (
     check_slice,
 )
 from ferryman.objects.listing import read_page
+from ferryman.objects.presigning import presign_s3
 from ferryman.objects.sending import CONFLICT_STATUSES, BucketAnswer, BucketClient, compute_digests
 from ferryman.objects.signing import EMPTY_SHA256, encode_path, encode_query, sign_request
 from ferryman.objects.slices import SLICE_STATUSES, build_end, build_range, raise_conflict, read_slice
@@ -32,6 +34,9 @@ from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
 
 META = "x-amz-meta-"
+VERSION_ID, NO_VERSION = "x-amz-version-id", "null"
+"""What names a version where a bucket keeps them; its value for those that were written before it did."""
+
 _MISSING, _PRECONDITION = httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED
 
 
@@ -114,6 +119,15 @@ class S3Objects:
         if answer.status == _PRECONDITION:
             raise ObjectChangedError(key)
 
+    async def link(self, stored: Object, *, disposition: str, lifetime: timedelta) -> DirectLink:
+        lifetime_s, at = check_lifetime(lifetime), self._clock.now().replace(microsecond=0)
+        # an entity tag can be a condition in a header alone, and who follows a link sends none
+        version = {"versionId": stored.version_id} if stored.version_id else {}
+        query = {**version, "response-content-disposition": disposition, "response-content-type": SENT_TYPE}
+        path = encode_path(self._access.bucket, stored.key)
+        url = presign_s3(self._access, path, query, at=at, lifetime_s=lifetime_s)
+        return DirectLink(url=url, version=stored.version, expires_at=at + lifetime, is_bound=bool(version))
+
     async def _head(self, key: str, version: str | None) -> Object | None:
         expected = (httpx.codes.OK, *CONFLICT_STATUSES)
         answer = await self._send("HEAD", key, headers=_build_condition(version), expected=expected)
@@ -129,6 +143,7 @@ class S3Objects:
                 updated_at=_read_date(headers["last-modified"]),
                 content_type=headers.get("content-type", ""),
                 metadata={name.removeprefix(META): value for name, value in headers.items() if name.startswith(META)},
+                version_id=_read_version_id(headers),
             )
         except (KeyError, ValueError):
             raise UnavailableError("the bucket gave an answer that cannot be read") from None
@@ -168,6 +183,11 @@ def _read_version(answer: BucketAnswer, *, lost: bool = False) -> str:
     if not version:
         raise UnavailableError("the bucket gave an object without an entity tag", lost=lost)
     return str(version)
+
+
+def _read_version_id(headers: Mapping[str, str]) -> str:
+    named = headers.get(VERSION_ID, NO_VERSION)
+    return "" if named == NO_VERSION else named
 
 
 def _read_date(text: str) -> datetime:

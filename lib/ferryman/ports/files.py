@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Protocol
 
+from ferryman.domain.files.direct_links import DirectLink
 from ferryman.domain.files.object import PAGE_MAX, Object, ObjectPage, ObjectSlice
 from ferryman.domain.files.writes import READ_BYTES_MAX, FileWrite
 
@@ -26,6 +28,7 @@ class Files(Protocol):
     `delete` empties a file, in the same way and with a reservation of 0 bytes; it returns None where there is nothing. After
     its `writes` are settled, `purge` with its `version` takes away what is left, which no read or head shows. A deletion of
     what is left of another one returns its `writes` and `version`, too.
+    `link` returns a URL that downloads a file as it is now, for anybody who has the URL; it raises `ObjectMissingError`.
     """
 
     async def list(self, workspace: str, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage: ...
@@ -39,3 +42,4 @@ class Files(Protocol):
     async def find(self, workspace: str, key: str, *, write: str) -> FileWrite | None: ...
     async def delete(self, workspace: str, key: str, *, write: str, version: str | None = None) -> FileWrite | None: ...
     async def purge(self, workspace: str, key: str, *, version: str) -> None: ...
+    async def link(self, workspace: str, key: str, *, lifetime: timedelta) -> DirectLink: ...

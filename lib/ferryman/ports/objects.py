@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Protocol
 
+from ferryman.domain.files.direct_links import DirectLink
 from ferryman.domain.files.object import PAGE_MAX, PUT_BYTES_MAX, Object, ObjectPage, ObjectSlice
 
 
@@ -20,6 +22,9 @@ class Objects(Protocol):
     the current one. `head` returns None where there is no object. `list` returns up to `most` entries of keys that begin with
     `prefix`, after `cursor`; it raises ValueError for a cursor that is none. `delete` removes the object, if there is one, and
     raises `ObjectChangedError` where `version` is given and there is another.
+
+    `link` returns a URL that downloads an object, as `head` has returned it, for anybody who has the URL: with GET alone, as
+    `SENT_TYPE` under the header `disposition`, all of which is signed, for `lifetime` (`check_lifetime`) from now on.
 
     Sizes, cursors, bounds and metadata outside of what `domain.files.object` allows are a ValueError.
     """
@@ -37,3 +42,4 @@ class Objects(Protocol):
     async def head(self, key: str) -> Object | None: ...
     async def list(self, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage: ...
     async def delete(self, key: str, *, version: str | None = None) -> None: ...
+    async def link(self, stored: Object, *, disposition: str, lifetime: timedelta) -> DirectLink: ...

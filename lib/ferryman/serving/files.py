@@ -18,6 +18,8 @@ All are POST. A body is a JSON object; where a content goes with it, that object
          200 null
 /find    {workspace, key, write}
          200 as of /write, what that write did to the file, or null
+/link    {workspace, key, lifetime_s}; a direct link, for 1 to 900 s; 404 unless FERRYMAN_DIRECT_LINKS is set
+         200 {url, version, expires_at, is_bound}; anybody who has the url can download the file
 
 POST / is for the orchestrator: it runs a tool, {call, tool, arguments, user, within_s, workspace, write, is_done}, and answers
 200 {content, code, about: {writes}}, whatever the tool did; 503 where nobody knows whether it stored the file.
@@ -30,6 +32,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -156,6 +159,25 @@ async def _purge(function: FilesFunction, request: Request) -> Response:
     return JSONResponse(None)
 
 
+async def _link(function: FilesFunction, request: Request) -> Response:
+    from ferryman.domain.files.rows import write_link
+    from ferryman.domain.problem import build_input_error
+    from ferryman.ports.errors import RejectedError
+
+    body = await read_body(request, workspace=str, key=str, lifetime_s=int)
+    if not function.direct_links:
+        return create_problem(404, "there are no direct links here")
+    try:
+        lifetime = timedelta(seconds=body["lifetime_s"])
+        link = await function.files.link(body["workspace"], body["key"], lifetime=lifetime)
+    except (ValueError, OverflowError) as error:
+        raise build_input_error("lifetime_s", str(error)) from None
+    except RejectedError as error:
+        function.tracer.line("link.refused", severity="ERROR", reason=str(error))  # a text of our own, without any URL
+        raise
+    return JSONResponse(write_link(link))
+
+
 ROUTES: Mapping[str, Callable[[FilesFunction, Request], Awaitable[Response]]] = {
     "/": _call,
     "/list": _list,
@@ -165,6 +187,7 @@ ROUTES: Mapping[str, Callable[[FilesFunction, Request], Awaitable[Response]]] = 
     "/delete": _delete,
     "/find": _find,
     "/purge": _purge,
+    "/link": _link,
 }
 
 

@@ -31,6 +31,7 @@ TIMEOUT_S = 60
 ENDS_S = 30
 OWN_HOSTS = (PUBLIC, BEARER, HEADER, PARAM, HOOK)
 SURROUNDINGS = {"FERRYMAN_LEASE_S": "30", "FERRYMAN_RETRY_AFTER_S": "1", "FERRYMAN_POLL_S": "0.2", "FERRYMAN_REQUEST_S": "15"}
+SURROUNDINGS |= {"FERRYMAN_DIRECT_LINKS": "1"}
 """A call that drips is to end soon; everything else has time, on a machine that has other things to do as well."""
 
 
@@ -102,8 +103,8 @@ async def build_harness(
 async def _ports(admin: Admin) -> dict[str, str]:
     """Return the URLs at which anyone can reach the local cloud itself."""
     ports = (await admin.read_status())["ports"]
-    grpc_and_metadata = {"grpc": ports["grpc"], "metadata": ports["metadata"]["orchestrator"]}
-    return {"admin": admin.url, **{name: f"http://127.0.0.1:{port}" for name, port in grpc_and_metadata.items()}}
+    others = {"grpc": ports["grpc"], "metadata": ports["metadata"]["orchestrator"], "bucket": ports["objects"]["files"]}
+    return {"admin": admin.url, **{name: f"http://127.0.0.1:{port}" for name, port in others.items()}}
 
 
 @asynccontextmanager

@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from tests.campaigns.hostile.conversations import find_conversation_faults
-from tests.campaigns.hostile.downloads import find_download_faults
+from tests.campaigns.hostile.direct import BUCKET
+from tests.campaigns.hostile.downloads import find_download_faults, find_signatures
 from tests.campaigns.hostile.evidence import Evidence
 from tests.campaigns.hostile.exposures import find_exposures
 from tests.campaigns.hostile.labels import find_claims
@@ -65,6 +66,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *_judge_greed(run),
             *find_conversation_faults(run),
             *find_download_faults(run),
+            *find_signatures(run, evidence),
             *find_claims(run),
         ]
         missed[credited[run.token]] += [
@@ -143,7 +145,7 @@ def _judge_acts(run: ScenarioRun) -> Iterable[str]:
         at = f"{act.method} {act.to} {act.path}"
         if any(secret in body for secret in secrets):
             yield f"{at} ({act.bearer}) was answered with another owner's data"
-        if act.to != "api" and not 400 <= status < 500:
+        if act.to not in ("api", BUCKET) and not 400 <= status < 500:
             yield f"{at} ({act.bearer}) was answered {status}"
         if act.status not in (None, status):
             yield f"{at} ({act.bearer}) was answered {status} where {act.status} was due: {body[:100]!r}"

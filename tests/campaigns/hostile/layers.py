@@ -505,7 +505,9 @@ LAYERS = (
         name="headers of downloads",
         replacements=(
             Replacement(file="serving/api/downloads.py", old="        **SAFE_HEADERS,\n", new=""),
-            Replacement(file="serving/api/downloads.py", old='    plain = _UNSAFE.sub("_", name)\n', new="    plain = name\n"),
+            Replacement(
+                file="domain/files/disposition.py", old='    plain = _UNSAFE.sub("_", name)\n', new="    plain = name\n"
+            ),
         ),
     ),
 )

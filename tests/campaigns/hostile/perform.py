@@ -21,7 +21,7 @@ from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
-from tests.campaigns.hostile import alerted, filed, forge
+from tests.campaigns.hostile import alerted, direct, filed, forge
 from tests.campaigns.hostile.harness import Harness, new_key
 from tests.campaigns.hostile.members import bring_in, describe_place
 from tests.campaigns.hostile.scenario import (
@@ -52,6 +52,7 @@ CONVERSATION_MAX = "110"
 """The limit of the conversation of a victim who goes on in it: its executions reserve 100 credits each and use about three."""
 
 VICTIMS = ("vtask", "vexec", "vworkspace", "vagent", "vtalk", "vlink", "other", "link", "late", "foreign", "elsewhere")
+DIRECT = ("direct", *(f"direct_{change}" for change in direct.CHANGES))
 """Words for what the victim has, which are known once there is one."""
 
 MODEL = "scripted/"
@@ -94,6 +95,10 @@ class ScenarioRun:
     tools: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
     downloads: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list, repr=False)
     """Paths of files that were sent, with the headers of their answers."""
+    followed: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list, repr=False)
+    """Direct links that the bucket sent a file for, with the headers of its answers."""
+    signatures: list[str] = field(default_factory=list, repr=False)
+    """Of the direct links that were given."""
     files: Mapping[str, Any] | None = field(default=None, repr=False)
     """What the API lists at the end, of a workspace that had little room."""
     trouble: str | None = None
@@ -124,7 +129,7 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
         "whisper": f"whisper-{secrets.token_hex(8)}",
         "canary": new_key(),
         "workspace": derive_default_workspace(f"owner-{token}"),
-        **dict.fromkeys(VICTIMS, ""),
+        **dict.fromkeys((*VICTIMS, *DIRECT), ""),
     }
     words |= {word: new_key() for word in (*KEYS, *FRESH)} | {"skey": new_key(16)}
     loot = list_spellings(
@@ -339,6 +344,9 @@ async def _send(harness: Harness, run: ScenarioRun, act: Act, number: int = 0) -
     path = fill(act.path, {**run.words, "number": str(number)})
     answer = await harness.http.request(act.method, url + path, headers=headers, **body)
     filed.take_link(run.words, answer)
+    direct.take_direct_link(run.words, run.signatures, answer)
+    if act.to == direct.BUCKET and act.method == "GET" and answer.is_success:
+        run.followed.append((act.path, answer.headers.multi_items()))
     if act.method == "GET" and path.startswith(filed.FILES) and answer.is_success:
         run.downloads.append((act.path, answer.headers.multi_items()))
     return answer.status_code, answer.content

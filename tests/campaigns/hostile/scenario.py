@@ -72,12 +72,14 @@ CREATES = "create"
 class Act:
     """A request of the attacker's own, to the API or straight to a function, while the victim's execution runs.
 
-    `to` may also be a port of the local cloud: `admin`, `grpc`, or `metadata`, which is that of one function.
+    `to` may also be a port of the local cloud: `admin`, `grpc`, `metadata`, which is that of one function, or `bucket`, where
+    direct links lead.
     `bearer`: mine (an API key of the attacker's), operator (the local cloud's token), none, forged, hs256, unsigned, stale,
     or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE; or the name of one of the scenario's
     `members`. `status` is what it has to be answered with, where that is known. It is sent so many `times`, so many of
     them `at_once`, each with its `{number}`, and at `most` so many of these may be done. What is started is `{mine}` from
-    then on, an agent that is made `{magent}`, a task `{mtask}`, and a link to a file `{link}`.
+    then on, an agent that is made `{magent}`, a task `{mtask}`, a link to a file `{link}`, and a direct one
+    `{direct}`.
     """
 
     to: str

@@ -56,6 +56,12 @@ def test_all_fields_are_answered(store: RunningStore) -> None:
     assert "size" in send(store, "GET", f"{JSON}/a?fields=name").json()
 
 
+def test_no_url_of_s3_names_a_version(store: RunningStore) -> None:
+    store.google().bucket(BUCKET).blob("a").upload_from_string(b"1")
+    url = store.s3().generate_presigned_url("get_object", Params={"Bucket": BUCKET, "Key": "a", "VersionId": "1"}, ExpiresIn=60)
+    assert httpx.get(url, trust_env=False).status_code == 501
+
+
 def test_s3_has_no_chunks_and_no_dates(store: RunningStore) -> None:
     s3 = store.s3()
     s3.put_object(Bucket=BUCKET, Key="a", Body=b"1")

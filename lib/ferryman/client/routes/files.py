@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ferryman.client import answers
 from ferryman.client.downloads import write_tag
-from ferryman.client.request import AnswerPage, ApiRequest, build_path, get, read_as, read_none, read_page
+from ferryman.client.request import AnswerPage, ApiRequest, build_path, get, post, read_as, read_none, read_page
 
 UPLOAD_S = 300.0
 """How long a file may take to be stored: 30 MiB at 1 Mbit/s take 250 s."""
@@ -46,3 +46,14 @@ def delete_file(file: str, *, if_match: str | None = None) -> ApiRequest[None]:
 def get_file_link(file: str, *, expires_in_s: int | None = None) -> ApiRequest[answers.FileLinkJson]:
     """Return a link to this version of a file, good with this API key for at most 15 minutes."""
     return get(build_path("file-links"), read_as(answers.FileLinkJson), key=file, expires_in_s=expires_in_s)
+
+
+def create_direct_link(
+    file: str, *, expires_in_s: int | None = None, key: str | None = None
+) -> ApiRequest[answers.DirectLinkJson]:
+    """Return a link that downloads a file for anybody who has it, without an API key, for at most 15 minutes.
+
+    The service refuses with 404 where its operator does not allow such links.
+    """
+    body = {} if expires_in_s is None else {"expires_in_s": expires_in_s}
+    return post(build_path("file-links", file), read_as(answers.DirectLinkJson), body, key=key)

@@ -53,10 +53,14 @@ class ObjectEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Object(ObjectEntry):
-    """All that is known of an object beside its content. `content_type` is as it was stored, with its parameters."""
+    """All that is known of an object beside its content. `content_type` is as it was stored, with its parameters.
+
+    `version_id` is what S3 opens this version by in a bucket that keeps versions (`x-amz-version-id`); empty elsewhere.
+    """
 
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    version_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

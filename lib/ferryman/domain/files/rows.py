@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.files.direct_links import DirectLink
 from ferryman.domain.files.object import Object, ObjectEntry, ObjectPage
 from ferryman.domain.files.writes import FileWrite, read_rows, write_rows
 
@@ -25,6 +26,21 @@ def write_page(page: ObjectPage) -> dict[str, Any]:
 def write_result(done: FileWrite) -> dict[str, Any]:
     """Return what a write did as JSON."""
     return {"key": done.key, "version": done.version, "writes": write_rows(done.writes), "replaced": done.replaced}
+
+
+def write_link(link: DirectLink) -> dict[str, Any]:
+    """Return a direct link as JSON; its end in UTC (RFC 3339)."""
+    row = {"url": link.url, "version": link.version, "is_bound": link.is_bound}
+    return {**row, "expires_at": link.expires_at.isoformat()}
+
+
+def read_link(row: Mapping[str, Any]) -> DirectLink:
+    """Return the direct link; raise ValueError for what `write_link` did not write."""
+    try:
+        expires_at, is_bound = datetime.fromisoformat(row["expires_at"]), bool(row["is_bound"])
+        return DirectLink(url=str(row["url"]), version=str(row["version"]), expires_at=expires_at, is_bound=is_bound)
+    except (KeyError, TypeError) as error:
+        raise ValueError("no link") from error
 
 
 def read_entry(row: Mapping[str, Any]) -> ObjectEntry:

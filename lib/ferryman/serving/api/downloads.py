@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from email.utils import format_datetime
-from urllib.parse import quote
 
 from starlette.responses import StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.files.conditions import ByteRange, format_tag
+from ferryman.domain.files.disposition import write_disposition
 from ferryman.domain.files.object import Object, ObjectChangedError, ObjectMissingError
 from ferryman.domain.files.writes import READ_BYTES_MAX
 from ferryman.domain.workspaces.member import Right
@@ -27,8 +27,6 @@ SAFE_HEADERS = {
 }
 """What keeps a browser that is led to a file from running or sharing anything in it."""
 
-NAME_BYTES_MAX = 255
-_UNSAFE = re.compile(r"[^A-Za-z0-9._ -]")
 _TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(;[ -~]{0,200})?", re.ASCII)
 
 
@@ -53,13 +51,6 @@ def build_headers(file: Object) -> dict[str, str]:
         "Last-Modified": format_datetime(file.updated_at, usegmt=True),
         "Accept-Ranges": "bytes",
     }
-
-
-def write_disposition(key: str) -> str:
-    """Return the header that has a file saved under the last part of its key (RFC 6266), and never shown."""
-    name = key.rpartition("/")[2].encode()[:NAME_BYTES_MAX].decode(errors="ignore")
-    plain = _UNSAFE.sub("_", name)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
 async def _iterate(deps: ApiDependencies, caller: Caller, file: Object, part: ByteRange) -> AsyncIterator[bytes]:

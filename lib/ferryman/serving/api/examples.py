@@ -346,6 +346,12 @@ def build_answers() -> Mapping[str, BaseModel]:
             {"files": [_FILE], "next": None, "used_bytes": 48_213, "limit_bytes": PRO.file_bytes}
         ),
         "putFile": file.StoredFileResponse(key="reports/trip.md", size_bytes=2_210, etag="1790000000000001", created=True),
+        "createDirectLink": file.DirectLinkResponse(
+            url=f"https://storage.googleapis.com/bucket/workspaces/w/trip.md?generation=17&X-Goog-Signature={'0' * 64}",
+            etag="17",
+            version_bound=True,
+            expires_at=AT + timedelta(minutes=15),
+        ),
         "getFileLink": file.FileLinkResponse(
             path=f"/v1/files/reports/trip.md?link={'A' * 70}", etag="1790000000000001", expires_at=AT + timedelta(minutes=15)
         ),

@@ -17,7 +17,7 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.files.conditions import RangeOutsideError, format_tag, read_range, read_tags
 from ferryman.domain.files.keys import clean_key, clean_prefix
 from ferryman.domain.files.links import LINK_LIFETIME, FileLink, LinkInvalidError, read_link, write_link
-from ferryman.domain.files.object import ABSENT, Object, ObjectChangedError
+from ferryman.domain.files.object import ABSENT, Object, ObjectChangedError, ObjectMissingError
 from ferryman.domain.files.quota import QuotaExceededError, TooManyWritesError
 from ferryman.domain.files.writes import FILE_BYTES_MAX, FileWrite
 from ferryman.domain.problem import InvalidInputError, build_input_error
@@ -27,6 +27,7 @@ from ferryman.serving import keys
 from ferryman.serving.api.access import Dependencies, Manager, Reader, get_plan
 from ferryman.serving.api.downloads import DEFAULT_TYPE, build_download
 from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.large_body import take_large_body
 from ferryman.serving.api.limits import take_token
 from ferryman.serving.api.paging import ByName
@@ -35,11 +36,18 @@ from ferryman.serving.api.shapes import file as shapes
 
 Answer = TypeVar("Answer")
 
+NO_DIRECT_LINKS = (
+    "this deployment gives no direct links: they are good without an API key, and its operator has not allowed them"
+)
+
 READS_RATE = Rate(at_once=60, every=timedelta(seconds=0.2))
 """Downloads that an owner may begin in one instance."""
 
 WRITES_RATE = Rate(at_once=30, every=timedelta(seconds=0.5))
 """Files that an owner may store or delete in one instance."""
+
+LINKS_RATE = Rate(at_once=20, every=timedelta(seconds=1))
+"""Direct links that an owner may ask for in one instance: each is a signature that Google makes, and a line in the history."""
 
 ATTEMPTS = 2
 """How often a write is made where its answer is lost: under one name, so that it happens once."""
@@ -58,7 +66,7 @@ async def _require_files(deps: Dependencies) -> None:
         raise HTTPException(404, NO_BUCKET)
 
 
-router = APIRouter(prefix="/v1", tags=["files"], dependencies=[Depends(_require_files)])
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["files"], dependencies=[Depends(_require_files)])
 
 Prefix = Annotated[str, Query(max_length=512, description="How the keys begin: `reports/` lists a folder")]
 LinkText = Annotated[str | None, Query(max_length=700, description="A link to this file, from `/v1/file-links`")]
@@ -161,6 +169,27 @@ async def get_file_link(
     link = FileLink(workspace=caller.workspace, key=file.key, version=file.version, expires_at=expires_at)
     path = f"/v1/files/{quote(file.key)}?link={write_link(link, _read_api_key(request))}"
     return shapes.FileLinkResponse(path=path, etag=file.version, expires_at=expires_at)
+
+
+@router.post("/file-links/{key:path}", status_code=200, summary="A direct link to a file, for anybody who has it")
+async def create_direct_link(
+    key: str,
+    deps: Dependencies,
+    caller: Manager,
+    response: Response,
+    body: shapes.DirectLinkRequest | None = None,
+) -> shapes.DirectLinkResponse:
+    if not deps.direct_links:
+        raise HTTPException(404, NO_DIRECT_LINKS)
+    _check_key(key)
+    take_token(deps.file_rates, f"links:{caller.owner.id}", LINKS_RATE, now=deps.clock.now(), what="direct links")
+    try:
+        lifetime = timedelta(seconds=(body or shapes.DirectLinkRequest()).expires_in_s)
+        link = await deps.files.link(caller.workspace, key, lifetime=lifetime)
+    except ObjectMissingError:
+        raise NotFoundError("file") from None
+    response.headers["Cache-Control"] = "no-store"
+    return shapes.DirectLinkResponse(url=link.url, etag=link.version, version_bound=link.is_bound, expires_at=link.expires_at)
 
 
 async def _find(deps: ApiDependencies, caller: Caller, key: str, link: str | None, request: Request) -> Object:

@@ -42,7 +42,7 @@ _PATHS = {
     "api_keys": "/v1/keys(?:/.*)?",
     "audit": "/v1/audit-entries",
     "archives": "/v1/workspaces/[^/]*/export",
-    "files": "/v1/files(?:/.*)?|/v1/file-links",
+    "files": "/v1/files(?:/.*)?|/v1/file-links(?:/.*)?",
     "imports": "/v1/imports(?:/.*)?",
     "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agent-templates|tools|plans|models)",
     "custom": f"(?:{_TASK}|{AGENTS}[^/]*)/(?:tools|chat)(?:/.*)?",

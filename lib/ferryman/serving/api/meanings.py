@@ -104,6 +104,10 @@ OPERATIONS = {
         "Good for at most 15 minutes, for one version, and with the API key that asked for it, in the same workspace. A "
         "link that is changed, over or another's is answered 403."
     ),
+    "createDirectLink": (
+        "Good without an API key, for at most 15 minutes: the bucket's service sends the file itself, as an attachment that no "
+        "browser shows. The history says who asked. 404 unless the operator allows such links."
+    ),
     "exportWorkspace": (
         "Sent while it is read; the manifest, with the SHA-256 of every file, comes last, so that one that was cut short is "
         "found out. One at a time is made for an owner."
@@ -181,6 +185,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "NewAgent": {"template": "wally", "model": "claude-haiku-4-5", "max_credits_month": 500},
     "AgentChange": {"allowed_tools": ["api_call", "http_get"], "tool_settings": {"http_get": {"calls_max": 5}}},
     "WorkspaceChange": {"allowed_tools": ["http_get", "calculator"]},
+    "DirectLinkRequest": {"expires_in_s": 300},
     "StartRequest": {"input": "in Swiss francs, too"},
     "NewCredential": {"value": "CG-a1B2c3D4e5F6g7H8i9J0k1L2", "service": "coingecko"},
     "NewConnection": {"service": "dropbox", "client_id": "an-app-key", "redirect_uri": "http://127.0.0.1:8400/callback"},

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
+from ferryman.domain.files.direct_links import DirectLink
+from ferryman.domain.files.disposition import write_disposition
 from ferryman.domain.files.keys import build_prefix, clean_key, clean_prefix, strip_prefix
 from ferryman.domain.files.object import (
     ABSENT,
@@ -182,6 +185,13 @@ class WorkspaceFiles:
             await self._objects.delete(object_key, version=version)
         except ObjectChangedError:
             return  # somebody has written a file there
+
+    async def link(self, workspace: str, key: str, *, lifetime: timedelta) -> DirectLink:
+        key = clean_key(key)
+        stored = await self._objects.head(build_prefix(workspace) + key)
+        if stored is None or is_deleted(stored):
+            raise ObjectMissingError(key)
+        return await self._objects.link(stored, disposition=write_disposition(key), lifetime=lifetime)
 
     async def _put(self, object_key: str, key: str, stored: Object | None, new: NewContent, write: str) -> FileWrite:
         new_bytes = 0 if new.content_type == DELETED_TYPE else len(new.content)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
-from ferryman.serving.api.shapes.shape import ListPage, ResponseShape
+from ferryman.domain.files.links import LINK_LIFETIME
+from ferryman.serving.api.shapes.shape import ListPage, RequestShape, ResponseShape
 
 ETAG = "The version of its content, as in `ETag` and `If-Match`, without quotes"
 
@@ -42,4 +43,23 @@ class FileLinkResponse(ResponseShape):
 
     path: str = Field(description="What to ask for, at the API's own address")
     etag: str = Field(description=ETAG)
+    expires_at: datetime
+
+
+class DirectLinkRequest(RequestShape):
+    """For how long a direct link is to be good."""
+
+    expires_in_s: StrictInt = Field(
+        default=int(LINK_LIFETIME.total_seconds()), ge=1, le=int(LINK_LIFETIME.total_seconds()), description="In seconds"
+    )
+
+
+class DirectLinkResponse(ResponseShape):
+    """A link that downloads a file without an API key, until a moment."""
+
+    url: str = Field(description="Where the file is. Anybody who has it can download the file: keep it as you would the file")
+    etag: str = Field(description=ETAG)
+    version_bound: bool = Field(
+        description="Whether it opens this version alone; otherwise what is kept under the key when it is followed"
+    )
     expires_at: datetime
