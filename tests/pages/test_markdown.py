@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ferryman.pages import read_page
+from ferryman.pages.markdown import write_markdown
+from ferryman.pages.tree import parse
 
 BASE = "https://site.test/a/b.html"
 PROSE = "The harbour council voted, after months of debate, on a new timetable, which starts in spring. "
@@ -72,3 +74,10 @@ def test_a_table_for_the_layout_becomes_paragraphs():
     assert read("<table><tr><td><h3>Quay</h3><p>One, two.</p></td><td><p>Three, four.</p></td></tr></table>") == (
         "### Quay\n\nOne, two.\n\nThree, four."
     )
+
+
+def test_a_table_counts_once_towards_the_characters_that_are_read() -> None:
+    rows = "".join(f"<tr><td>{number:05}</td><td>{number:05}</td></tr>" for number in range(40))
+    tree = parse([f"<html><body><table>{rows}</table><p>{'x' * 100}</p><p>end</p></body></html>"])
+    text, is_ended = write_markdown([tree.root], BASE, 1_000)
+    assert (text.endswith("end"), is_ended, len(text) < 1_000) == (True, False, True)

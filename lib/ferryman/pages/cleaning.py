@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from ferryman.pages.figures import add_own, add_to_parent, count_weight, density
-from ferryman.pages.scoring import SearchRules, list_kept, read_text
+from ferryman.pages.search_rules import SearchRules
 from ferryman.pages.tables import find_data_tables
 from ferryman.pages.tree import Element
+from ferryman.pages.walking import list_kept, read_text
 
 _CONDITIONAL = frozenset(("form", "fieldset", "table", "ul", "div"))
 _NEVER = frozenset(("footer", "aside", "nav"))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from ferryman.pages.cleaning import clean
 from ferryman.pages.figures import sum_up
-from ferryman.pages.scoring import ATTEMPTS, TEXT_MIN, drop_unlikely, find_main
+from ferryman.pages.main_text import find_main
+from ferryman.pages.search_rules import ATTEMPTS, drop_unlikely
 from ferryman.pages.tree import Element, Tree
+
+TEXT_MIN = 500
+"""Characters that a main text has: where fewer are found, they are searched again under less strict rules."""
 
 LARGE = 50_000
 """Elements of a page that is searched twice at most: with nearly no text in so many of them, no rule finds more."""

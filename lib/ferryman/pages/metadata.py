@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ferryman.pages.scoring import read_text
 from ferryman.pages.tree import Element, Tree
+from ferryman.pages.walking import read_text
 
 TITLE_MAX, BYLINE_MAX = 300, 100
 HEADLINES_MAX, AUTHORS_MAX = 16, 32  # elements that are examined
