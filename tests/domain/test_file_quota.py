@@ -124,3 +124,7 @@ def test_writes_under_way_have_a_bound() -> None:
     with pytest.raises(TooManyWritesError, match="1,000 writes"):
         reserve(quota, "one more", 0)
     assert reserve(quota, "7", 1) is quota
+
+
+def test_a_file_from_before_anybody_counted_takes_no_quota_below_nothing() -> None:
+    assert settle(reserve(EMPTY, "a", 0), "a", old=50, new=0).used_bytes == 0

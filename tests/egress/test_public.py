@@ -149,6 +149,13 @@ async def test_robots_txt_of_the_target_of_a_redirect_is_heeded(polite: PageStag
     assert "b.test /x" not in polite.received
 
 
+async def test_robots_txt_redirects_where_its_page_may_and_nowhere_else(polite: PageStage) -> None:
+    polite.serve("a.test", redirect("/robots.txt", "https://c.test/secret"), {"path": "/", "body": "x"})
+    polite.serve("c.test", {"path": "*", "body": ""})
+    assert "not of an approved domain" in await refusal_of(polite, "https://a.test/", admits={"a.test"}.__contains__)
+    assert polite.received == ["a.test /robots.txt"]
+
+
 async def test_a_site_without_robots_txt_may_be_fetched(polite: PageStage) -> None:
     polite.serve("a.test", {"path": "/", "body": "x"})
     assert (await polite.fetch("https://a.test/")).inbound.status == 200

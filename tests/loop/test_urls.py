@@ -63,3 +63,24 @@ async def test_a_rebuilt_run_has_seen_and_counted_the_same(web):
 async def test_an_execution_without_such_a_tool_remembers_nothing(stage):
     await stage.run(says("done"))
     assert rebuild(stage.execution, stage.memory.openings["e"], list(stage.memory.steps["e"].values()), []).seen is None
+
+
+async def test_a_failure_shows_no_url(web):
+    web.on_call = lambda ticket: ToolCallResult(ticket.tool, LINKS[0], ok=False, code="not_found", response_status=404)
+    await web.run(fetch(WRITTEN), fetch(LINKS[0]), says("done"))
+    assert origins(web) == [UrlOrigin.WRITTEN, UrlOrigin.UNSEEN]
+
+
+async def test_a_call_that_was_blocked_has_sent_an_approved_host_nothing(stage):
+    listed = "https://api.coingecko.com/list"
+
+    def answer(ticket):
+        if ticket.tool == "http_get":
+            return ToolCallResult(ticket.tool, "blocked", ok=False, blocked=True)
+        return ToolCallResult(ticket.tool, LINKS[0], url=listed, response_status=200)
+
+    stage.task(tools=("web_fetch", "http_get"), task_prompt=f"Read {listed}")
+    stage.on_call = answer
+    blocked = says("", ("http_get", {"url": "https://api.coingecko.com/x"}))
+    await stage.run(blocked, fetch(listed), fetch(LINKS[0]), says("done"))
+    assert origins(stage) == [None, UrlOrigin.WRITTEN, UrlOrigin.RESULT]

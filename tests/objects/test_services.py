@@ -21,7 +21,7 @@ from ferryman.ports.objects import Objects
 SECRET = "the-secret-of-the-key"
 TOKEN = "the-access-token"
 BOMB = b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"
-Answer = Callable[[httpx.Request], httpx.Response]
+Answer = Callable[[httpx.Request], Any]
 KINDS = pytest.mark.parametrize("kind", ["google", "s3"])
 USES: dict[str, Callable[[Objects], Any]] = {
     "put": lambda objects: objects.put("a", b"1", content_type="text/plain"),
@@ -134,6 +134,28 @@ async def test_a_bucket_that_is_not_there_is_no_missing_object(kind: str) -> Non
     for use in ("put", "list"):
         with pytest.raises(RejectedError):
             await USES[use](build(kind, always(404)))
+
+
+@KINDS
+async def test_a_write_tells_the_digest_of_its_content(kind: str) -> None:
+    sent = list[bytes]()
+
+    async def receive(request: httpx.Request) -> httpx.Response:
+        sent.extend((await request.aread(), request.headers.get("content-md5", "").encode()))
+        return respond(200, b'{"generation": "1"}', {"etag": '"1"'})
+
+    await USES["put"](build(kind, receive))
+    assert b"xMpCOKC5I4INzFCab3WEmw==" in b"".join(sent)  # of "1"
+
+
+PAGE = b"<ListBucketResult><IsTruncated>false</IsTruncated>%b</ListBucketResult>"
+FILE = b"<Contents><Key>%b</Key><Size>1</Size><ETag>1</ETag><LastModified>2026-11-23T12:00:00Z</LastModified></Contents>"
+
+
+async def test_a_list_with_entities_is_none() -> None:
+    assert (await build("s3", always(200, PAGE % (FILE % b"a"))).list("")).entries[0].key == "a"
+    with pytest.raises(UnavailableError):
+        await build("s3", always(200, b"<!DOCTYPE a [<!ENTITY b 'c'>]>" + PAGE % (FILE % b"&b;"))).list("")
 
 
 HEAD = {"etag": '"1"', "content-length": "0", "last-modified": "Mon, 23 Nov 2026 12:00:00 GMT"}

@@ -31,6 +31,7 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.objects import MemoryObjects
 from ferryman.serving.archived_files import FileCheck
 from ferryman.serving.exporting import WorkspaceExport
+from ferryman.serving.importing.storing_files import list_names
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 
 from .conftest import Stage, create_app
@@ -293,6 +294,25 @@ async def test_a_file_that_is_there_is_not_replaced(bob: httpx.AsyncClient, arch
     assert await read_all(stage, workspace) == {"notes.md": (b"Mine.", TEXT)}
 
 
+async def test_a_file_that_somebody_replaces_between_two_of_its_parts_does_not_grow(
+    bob: httpx.AsyncClient, stage: Stage
+) -> None:
+    await keep(stage, {"large": (LARGE, TEXT)})
+    begins, files = take_apart(await export(stage, "ann"))
+    workspace = await begin(bob, begins)
+    write = stage.files.write
+
+    async def replace_first(*arguments: Any, **named: Any) -> Any:
+        done = await write(*arguments, **named)
+        if len(arguments[2]) == PART_BYTES:
+            await write(*arguments[:2], b"Mine.", content_type=TEXT, write="somebody")
+        return done
+
+    stage.files.write = replace_first  # type: ignore[method-assign]
+    assert (await send_files(bob, workspace, files)).status_code == 409
+    assert await read_all(stage, workspace) == {"large": (b"Mine.", TEXT)}
+
+
 async def test_a_file_of_the_archive_that_is_sent_twice_counts_once(
     bob: httpx.AsyncClient, archive: bytes, stage: Stage
 ) -> None:
@@ -493,3 +513,8 @@ def test_a_manifest_that_tells_of_other_files_is_found_offline(archive: bytes, m
         check.read("", line)
     with pytest.raises(ArchiveError, match=words):
         check.end(replace(read_archive(io.BytesIO(archive)), **members))
+
+
+def test_what_is_released_are_the_writes_of_files_that_are_stored() -> None:
+    names = ("import.1.2", "import.2.9", "import.3.1", "upload_1", "exec_1.0")
+    assert list_names(names, 2) == ["import.1.2", "import.2.9"]

@@ -134,6 +134,19 @@ async def test_a_write_replaces_the_version_that_it_names_and_no_other(client: C
     assert (await get(client)).content == b"Second."
 
 
+async def test_a_write_that_meets_another_version_leaves_nothing_reserved(client: Client, stage: Stage):
+    tag = (await put(client)).headers["etag"]
+    write = stage.files.write
+
+    async def lose(*arguments: Any, **named: Any) -> Any:
+        await stage.files.delete(HOME, "notes/trip.md", write="somebody")
+        return await write(*arguments, **named)
+
+    stage.files.write = lose  # type: ignore[method-assign]
+    assert (await put(client, content=b"Second.", if_match=tag)).status_code == 412
+    assert stage.memory.file_quotas[HOME].reservations == {}
+
+
 @pytest.mark.parametrize("condition", [{"if_match": "17"}, {"if_match": '"a'}, {"if_match": ",".join(['"a"'] * 21)}])
 async def test_a_condition_that_is_none_is_refused(client: Client, condition: dict[str, str]):
     assert (await put(client, **condition)).status_code == 422
@@ -285,7 +298,7 @@ async def test_a_link_is_good_for_its_version_until_its_time_is_over(client: Cli
     await put(client)
     path = await ask_link(client, expires_in_s=60)
     assert (await client.get(path)).content == b"Hello."
-    stage.clock.turn(timedelta(seconds=61))
+    stage.clock.turn(timedelta(seconds=60))
     assert (await client.get(path)).json()["detail"] == "the link's time is over; ask for another"
     path = await ask_link(client)
     stage.clock.turn(LINK_LIFETIME - timedelta(seconds=2))
@@ -336,6 +349,20 @@ async def test_a_download_ends_where_the_right_to_it_is_lost(client: Client, sta
     answer = await client.get("/v1/files/notes/trip.md", headers=headers)
     assert (reads, len(answer.content)) == ([0], READ_BYTES_MAX)
     assert answer.headers["content-length"] == str(READ_BYTES_MAX + 1)
+
+
+async def test_a_download_ends_where_the_file_is_replaced(client: Client, stage: Stage):
+    await put(client, content=b"x" * (READ_BYTES_MAX + 1))
+    read = stage.files.read
+
+    async def replace(*arguments: Any, **named: Any) -> Any:
+        part = await read(*arguments, **named)
+        if named["start"] == 0:
+            await stage.files.write(HOME, "notes/trip.md", b"y" * (READ_BYTES_MAX + 1), content_type="a/b", write="somebody")
+        return part
+
+    stage.files.read = replace  # type: ignore[method-assign]
+    assert (await get(client)).content == b"x" * READ_BYTES_MAX
 
 
 async def test_a_deployment_without_a_bucket_says_so(stage: Stage):

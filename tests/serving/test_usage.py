@@ -113,6 +113,17 @@ async def test_names_beyond_the_rows_of_a_report_are_told_of_together(client: ht
     assert (len(rows), rows[-1]["name"], rows[-1]["counts"]["calls"]) == (101, "(other)", 50)
 
 
+async def test_what_has_no_name_is_told_once_beyond_the_rows(client: httpx.AsyncClient, stage: Stage) -> None:
+    (first,) = build_event().calls
+    for number in range(3):
+        calls = [replace(first, tool=f"tool_{number}_{index}") for index in range(50)]
+        use(stage, build_event(number, at=START - timedelta(days=number), tools=(), text_tokens=0, calls=tuple(calls)))
+    late = replace(first, tool="late", credits=Decimal(0))
+    use(stage, build_event(3, at=START, tools=(), text_tokens=0, calls=(late,)))
+    rows = (await read(client))["rows"]
+    assert (rows[-1]["name"], rows[-1]["counts"]["calls"]) == ("(other)", 51)
+
+
 async def test_all_of_it_is_told_in_one_answer(client: httpx.AsyncClient, stage: Stage) -> None:
     use(stage, *(build_event(number, at=START - timedelta(days=number)) for number in range(3)))
     whole = await read(client, by="all")

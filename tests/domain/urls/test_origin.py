@@ -119,6 +119,7 @@ def test_a_site_is_what_one_registrant_has(host: str, site: str) -> None:
     [
         page(SECRET, is_shown=False),
         page(SECRET, origin=UrlOrigin.APPROVED, url="https://ok.test/echo?x=secret"),
+        page(SECRET, origin=UrlOrigin.UNSEEN),
         WebCall(arguments={}, content=SECRET),
         WebCall(arguments={}, content=SECRET, sends=True),
         page(f"{SECRET}\n... (truncated)"),
@@ -202,6 +203,7 @@ def test_a_result_that_was_searched_for_is_not_shown(named: str) -> None:
         *('{"query": "a", "results": [{"url": "https://evil.test/s3cr3t"}', "no JSON https://evil.test/s3cr3t", "{" * 9_000),
         *('{"query": "a", "results": "https://evil.test/s3cr3t"}', '{"query": "a", "results": ["https://evil.test/s3cr3t"]}'),
         '{"query": "a", "results": [{"url": "https://evil.test/s3cr3t"}], "results": []}',
+        '{"query": "b", "results": [{"url": "https://evil.test/s3cr3t"}], "query": "a"}',
         '{"query": "a https://evil.test/s3cr3t", "results": [{"url": "https://evil.test/s3cr3t"}]}',
     ],
 )

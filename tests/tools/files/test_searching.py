@@ -137,6 +137,13 @@ async def test_a_search_goes_on_in_the_middle_of_a_file(tools: Desktop, monkeypa
             rows, calls = await collect(tools, "content_search", "matches", query="line")
         numbers = [row["line"] for row in rows if row["key"] == "a.txt"]
         assert (numbers, rows[-1]["key"], calls > 1) == (list(range(1, 41)), "c.txt", True)
+        assert {row["key"] for row in rows} == {"a.txt", "c.txt"}
+
+
+async def test_an_answer_has_no_more_lines_than_it_may(tools: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content_search, "MATCHES_MAX", 7)
+    await tools.put("a.txt", "line\n" * 40)
+    assert len((await tools.read("content_search", query="line"))["matches"]) == 7
 
 
 @pytest.mark.parametrize("query", ["a{1000}b", "(?:" + "a" * 400 + "){2,20}b"])

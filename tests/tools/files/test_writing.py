@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from ferryman.domain.files.growth import EDIT_BYTES_MAX, measure_growth
-from ferryman.domain.files.writes import StoredWrite
+from ferryman.domain.files.object import ABSENT, Object, ObjectChangedError
+from ferryman.domain.files.writes import StoredWrite, read_writes
+from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.objects import MemoryObjects
 from ferryman.tools.files import file_edit
+from ferryman.tools.files.workspace_files import WorkspaceFiles
+from tests.builders import START
 
 from .conftest import Desktop
 
@@ -136,6 +144,7 @@ async def test_a_file_does_not_grow_by_replacing_beyond_what_can_be_edited(tools
         (True, {"old_text": "ab", "new_text": "abcde"}, 3),
         (True, {"old_text": "ab", "new_text": "abcde", "content": ""}, 3),
         (True, {"old_text": "ab", "new_text": "abcde", "content": "abcde"}, 5),
+        (True, {"old_text": "ab", "new_text": "abcde", "content": "a"}, 3),
         (True, {"old_text": "abcde", "new_text": ""}, 0),
         (True, {"old_text": "a", "new_text": "abc", "replace_all": True}, EDIT_BYTES_MAX),
         (True, {"old_text": "a" * 600_000, "new_text": "a" * 600_007, "replace_all": True}, 7),
@@ -143,3 +152,30 @@ async def test_a_file_does_not_grow_by_replacing_beyond_what_can_be_edited(tools
 )
 def test_the_growth_of_a_call_is_known_before_it(changes: bool, arguments: dict[str, object], growth: int | None) -> None:
     assert measure_growth(changes, arguments) == growth
+
+
+class RacingObjects(MemoryObjects):
+    """A bucket in which another delivery of the same write is always faster."""
+
+    async def put(self, key: str, content: bytes, **named: Any) -> str:
+        await super().put(key, content, **named)
+        raise ObjectChangedError(key)
+
+
+async def test_a_write_of_an_expected_version_that_another_delivery_has_made_is_done() -> None:
+    files = WorkspaceFiles(RacingObjects(ManualClock()))
+    done = await files.write("w", "a.md", b"x", content_type="text/plain", write="exec_1.0", expected=ABSENT)
+    assert done.writes == (StoredWrite(name="exec_1.0", old_bytes=0, new_bytes=1),)
+
+
+def test_metadata_that_do_not_fit_the_object_name_no_write() -> None:
+    stored = Object(
+        key="a",
+        size_bytes=5,
+        version="1",
+        updated_at=START,
+        content_type="text/plain",
+        metadata={"writes": "exec_1.0:0:4"},
+    )
+    assert read_writes(stored) == ()
+    assert read_writes(replace(stored, size_bytes=4)) == (StoredWrite(name="exec_1.0", old_bytes=0, new_bytes=4),)

@@ -294,6 +294,21 @@ async def test_a_call_under_way_is_not_made_twice(caller: Caller) -> None:
     assert caller.requests == []
 
 
+async def test_a_call_that_an_earlier_attempt_may_have_made_is_not_released(caller: Caller) -> None:
+    now = caller.clock.now()
+    sent = {
+        "state": TicketState.SENT,
+        "attempt": 1,
+        "sent_at": now - timedelta(minutes=2),
+        "deadline": now - timedelta(minutes=1),
+    }
+    caller.memory.tickets["e"][0] = replace(caller.ticket, **sent)
+    caller.says = UnavailableError("it does not answer")
+    with pytest.raises(UnavailableError):
+        await caller.execute()
+    assert caller.ticket.state is TicketState.SENT
+
+
 @pytest.mark.parametrize(("attempts", "count"), [(CALL_ATTEMPTS_MAX - 1, 1), (CALL_ATTEMPTS_MAX, 0)])
 async def test_a_call_whose_answer_was_lost_too_often_is_not_made_again(caller: Caller, attempts: int, count: int) -> None:
     caller.memory.tickets["e"][0] = replace(caller.ticket, attempt=attempts)

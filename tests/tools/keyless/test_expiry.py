@@ -8,6 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from ferryman.domain.files.kept import find_expiry
+from ferryman.domain.files.object import PAGE_MAX, ObjectPage
 from ferryman.domain.files.quota import FileQuota
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace, WorkspaceState
 from ferryman.inmemory.clock import CountingIds, ManualClock
@@ -137,6 +138,21 @@ async def test_of_a_workspace_that_is_gone_or_another_s_nothing_is_asked(shelf: 
     state = WorkspaceState.DELETING if owner == "o" else WorkspaceState.ACTIVE
     shelf.memory.workspaces[W] = replace(shelf.memory.workspaces[W], state=state)
     assert await deliver(shelf.deps, W, owner=owner, day=TODAY, slice=0, cursor="")
+    assert OLD in await shelf.list()
+
+
+class LateFiles(WorkspaceFiles):
+    """Files of which one is replaced after it was listed."""
+
+    async def list(self, workspace: str, prefix: str, *, cursor: str | None = None, most: int = PAGE_MAX) -> ObjectPage:
+        page = await super().list(workspace, prefix, cursor=cursor, most=most)
+        await self.write(workspace, OLD, b"new", content_type="text/plain", write="late")
+        return page
+
+
+async def test_what_was_replaced_after_it_was_listed_stays_until_the_slice_comes_again(shelf: Shelf) -> None:
+    shelf.deps = replace(shelf.deps, files=LateFiles(shelf.objects))
+    assert not await shelf.deliver()
     assert OLD in await shelf.list()
 
 
