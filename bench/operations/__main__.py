@@ -11,12 +11,24 @@ import os
 import sys
 from dataclasses import fields
 
-from bench.operations.counting import ACCESSES, BATCH_READS, DELETES, QUERIES, READS, REQUESTS, TASKS, TRANSACTIONS, WRITES
+from bench.operations.counting import (
+    ACCESSES,
+    BATCH_READS,
+    CLASS_A,
+    CLASS_B,
+    DELETES,
+    QUERIES,
+    READS,
+    REQUESTS,
+    TASKS,
+    TRANSACTIONS,
+    WRITES,
+)
 from bench.operations.document import COMMAND, PATH, build_document
 from bench.operations.page import PAGE, write_page
 from bench.operations.parts import PartCounts, measure
 
-KINDS = (REQUESTS, TRANSACTIONS, BATCH_READS, READS, QUERIES, WRITES, DELETES, TASKS, ACCESSES)
+KINDS = (REQUESTS, TRANSACTIONS, BATCH_READS, READS, QUERIES, WRITES, DELETES, TASKS, ACCESSES, CLASS_A, CLASS_B)
 TURNS = 40
 
 
@@ -42,6 +54,11 @@ def print_parts(measured: PartCounts) -> None:
         "alert_repeat": "the second delivery of an alert",
         "roll_up": "a round of roll-ups",
         "usage_event": "each turn that it rolls up",
+        "file_write": "a call of file_write",
+        "file_read": "a call of file_read",
+        "web_fetch": "a call of web_fetch",
+        "kept_result": "a call whose long result is kept",
+        "web_search_tool": "a call of web_search_tool",
     }
     assert set(titles) == {field.name for field in fields(measured)}
     print(f"{'':36}" + "".join(f"{kind:>{len(kind) + 2}}" for kind in KINDS))

@@ -21,6 +21,9 @@ WRITES = "documents written"
 DELETES = "documents deleted"
 TASKS = "operations of the queue"
 ACCESSES = "secrets accessed"
+CLASS_A, CLASS_B = "objects written and lists of the bucket", "objects read and looked at"
+"""The classes of operations by which Cloud Storage bills; a deletion is free."""
+KEPT_BYTES = "bytes kept in the bucket"
 
 
 class CountingHandler(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench.operations.counting import ACCESSES, DELETES, READS, REQUESTS, TASKS, WRITES
+from bench.operations.counting import ACCESSES, CLASS_A, CLASS_B, DELETES, KEPT_BYTES, READS, REQUESTS, TASKS, WRITES
 from bench.operations.parts import Part, PartCounts
-from bench.operations.services import COUNTED, FUNCTIONS
+from bench.operations.services import COUNTED, FILES, FUNCTIONS, SEARCH, WEB
 from bench.operations.system import INVOKED, LINES, LOGGED, STORED, STREAMED
 from infra.build import archive
 
@@ -18,6 +18,7 @@ COMMAND = "python -m bench.operations --write"
 PARTS = (
     *("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "check", "sweep"),
     *("instance", "conversation", "alert_repeat", "roll_up", "usage_event"),
+    *("file_write", "file_read", "web_fetch", "kept_result", "web_search_tool"),
 )
 AMOUNTS = {
     "reads": READS,
@@ -26,8 +27,10 @@ AMOUNTS = {
     "queue_operations": TASKS,
     "accesses": ACCESSES,
     "log_lines": LINES,
+    "class_a": CLASS_A,
+    "class_b": CLASS_B,
 }
-BYTES = {"log_bytes": LOGGED, "stored_bytes": STORED, "streamed_bytes": STREAMED}
+BYTES = {"log_bytes": LOGGED, "stored_bytes": STORED, "streamed_bytes": STREAMED, "file_bytes": KEPT_BYTES}
 ROUNDED_TO = 10
 """Bytes; ids and times are not always of the same length."""
 
@@ -53,7 +56,7 @@ def _build_part(counts: Part) -> dict[str, Any]:
         return sum(count for (_, counted_kind), count in counts.items() if counted_kind == kind)
 
     def by_function(kind: str) -> dict[str, int]:
-        return {name: counts[name, kind] for name in COUNTED if counts[name, kind]}
+        return {name: counts[name, kind] for name in (*COUNTED, FILES, SEARCH, WEB) if counts[name, kind]}
 
     counted = {name: total(kind) for name, kind in AMOUNTS.items()}
     measured = {name: round(total(kind) / ROUNDED_TO) * ROUNDED_TO for name, kind in BYTES.items()}

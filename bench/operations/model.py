@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from bench.operations.counting import Counts
 from ferryman.domain.executions.message import Block, Prompt, Reply
@@ -14,13 +15,20 @@ HOST = "api.github.com"
 CREDENTIAL = "GITHUB_TOKEN"
 
 Action = Callable[[], Awaitable[None]]
+Call = tuple[str, Mapping[str, Any]]
+"""A tool and its arguments."""
+
+
+def ask_upstream(turn: int, number: int) -> Call:
+    """Return call `number` of a turn: a GET with a credential, each another one."""
+    return "api_call", {"method": "GET", "url": f"https://{HOST}/x?turn={turn:03}&n={number}", "credential": CREDENTIAL}
 
 
 @dataclass
 class CountingModel:
     """A model that asks for the same number of calls each turn and then answers; it records the counts before each turn.
 
-    At `busy_turn` it runs `action`, or is unavailable once where there is none.
+    At `busy_turn` it runs `action`, or is unavailable once where there is none. `choose` returns call by turn and number.
     """
 
     turns: int
@@ -28,6 +36,7 @@ class CountingModel:
     snapshot: Callable[[], Counts]
     busy_turn: int | None = None
     action: Action | None = None
+    choose: Callable[[int, int], Call] = ask_upstream
 
     def __post_init__(self) -> None:
         self.at_turn: list[Counts] = []
@@ -41,14 +50,9 @@ class CountingModel:
             await self.action()
         self.at_turn.append(self.snapshot())
         call_numbers = range(self.calls) if turn < self.turns else ()
+        calls = [(f"toolu_{turn:03}_{number}", *self.choose(turn, number)) for number in call_numbers]
         content: list[Block] = [
-            {
-                "type": "tool_use",
-                "id": f"toolu_{turn:03}_{number}",
-                "name": "api_call",
-                "input": {"method": "GET", "url": f"https://{HOST}/x?turn={turn:03}&n={number}", "credential": CREDENTIAL},
-            }
-            for number in call_numbers
+            {"type": "tool_use", "id": name, "name": tool, "input": dict(arguments)} for name, tool, arguments in calls
         ]
         return Reply(
             content=content or [{"type": "text", "text": "Done."}],

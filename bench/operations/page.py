@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from bench.operations.document import ROOT
+from ferryman.billing.cloud.prices import load_price_list
 
 PAGE = ROOT / "docs/cost.md"
 COST = ("<!-- ferryman cost -->", "<!-- end of ferryman cost -->")
@@ -18,6 +20,17 @@ TITLES = {
     "alert_repeat": "the second delivery of an alert, a day later, which finds it settled",
 }
 AMOUNTS = ("reads", "writes", "queue_operations")
+CALLS = ("<!-- calls by tool -->", "<!-- end of calls by tool -->")
+CALL_TITLES = {
+    "call": "a call with a credential, in the sum below",
+    "file_write": "`file_write`, 4,000 bytes",
+    "file_read": "`file_read`",
+    "web_fetch": "`web_fetch`",
+    "web_search_tool": "`web_search_tool`",
+    "kept_result": "`web_fetch`, 100,000 characters, kept as a file",
+}
+CALL_AMOUNTS = ("reads", "writes", "deletes", "queue_operations", "class_a", "class_b")
+"""Each has a price of its own name."""
 
 
 def write_page(parts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -25,7 +38,8 @@ def write_page(parts: Mapping[str, Mapping[str, Any]]) -> None:
     command = [Path(sys.executable).with_name("ferryman"), "cost"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     text = _put_between(PAGE.read_text(), COST, f"```\n{printed}```")
-    PAGE.write_text(_put_between(text, BESIDE, build_table(parts)))
+    text = _put_between(text, BESIDE, build_table(parts))
+    PAGE.write_text(_put_between(text, CALLS, build_call_table(parts)))
 
 
 def build_table(parts: Mapping[str, Mapping[str, Any]]) -> str:
@@ -38,9 +52,33 @@ def build_table(parts: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(rows)
 
 
-def read_table() -> str:
-    """Return the table as the page has it."""
-    begin, end = BESIDE
+def build_call_table(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the table of what a call of each tool of `CALL_TITLES` asks for, and of the list price of a thousand of them."""
+    columns = (
+        *("", "documents read", "written", "deleted", "operations of the queue", "bucket, class A", "class B", "bytes kept"),
+        *("requests to functions", "list price of 1,000"),
+    )
+    rows = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for name, title in CALL_TITLES.items():
+        part = parts[name]
+        amounts = [str(part[amount]) for amount in CALL_AMOUNTS]
+        cells = [title, *amounts, f"{part['file_bytes']:,}", str(sum(part["requests"].values())), f"${compute_price(part):.4f}"]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def compute_price(part: Mapping[str, Any]) -> Decimal:
+    """Return the list price in USD of a thousand times what a part asks for, files kept for a month, processors left out."""
+    prices = load_price_list()
+    amounts = {name: Decimal(part[name]) for name in CALL_AMOUNTS}
+    amounts["requests"] = Decimal(sum(part["requests"].values()))
+    amounts["source_gib"] = Decimal(part["file_bytes"]) / 2**30
+    return sum((prices[name].compute(1_000 * amount) for name, amount in amounts.items()), Decimal(0))
+
+
+def read_table(marks: tuple[str, str] = BESIDE) -> str:
+    """Return a table as the page has it."""
+    begin, end = marks
     return PAGE.read_text().partition(begin)[2].partition(end)[0].strip()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from bench.operations.counting import ACCESSES, READS, TASKS, Counts
+from bench.operations.keyless import CALLS, add_keyless, count_keyless
 from bench.operations.model import CountingModel
 from bench.operations.services import API, ORCHESTRATOR
 from bench.operations.system import ALL, INVOKED, NEVER, STORED, STREAMED, WORKSPACE, CountedSystem, run_system
@@ -41,6 +42,9 @@ class PartCounts:
     finds it settled. `roll_up` is a round that rolls up what the executions of a workspace used in some seconds, `usage_event`
     is added for each of their turns. `instance` is what new instances of the functions ask for once. The bytes of a call are
     without those of its answer.
+
+    `file_write`, `file_read`, `web_fetch` and `web_search_tool` take the place of `call`, for a call of that tool, and
+    `kept_result` for one of `web_fetch` whose long result is kept as a file. What they store of an answer is in none of them.
     """
 
     start: Part
@@ -62,6 +66,11 @@ class PartCounts:
     alert_repeat: Part
     roll_up: Part
     usage_event: Part
+    file_write: Part
+    file_read: Part
+    web_fetch: Part
+    kept_result: Part
+    web_search_tool: Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +117,7 @@ async def measure(turns: int) -> PartCounts:
             alert_repeat=await _count_alert_repeat(system),
             **await _count_roll_up(system),
             **await _count_by_time(system),
+            **await _count_keyless(system),
         )
 
 
@@ -216,6 +226,17 @@ async def _count_roll_up(system: CountedSystem) -> dict[str, Part]:
         assert await usage.list_events(WORKSPACE, most=1) == []
     event = _divide(counted[2], counted[1], 2)
     return {"usage_event": event, "roll_up": _subtract(counted[1], event + event + event)}  # two turns, and the answer
+
+
+async def _count_keyless(system: CountedSystem) -> dict[str, Part]:
+    """Return what a call of each tool of files and of pages costs, with what it adds to its turn."""
+    with_files = await add_keyless(system)
+    by_part: dict[str, Part] = {}
+    for kind in CALLS:
+        first, second, third, fourth = await count_keyless(with_files, kind)
+        by_part[kind] = _divide(_subtract(fourth, third), _subtract(second, first), 2)
+        del by_part[kind][ALL, STORED]  # what was answered, which is made up here, is most of it
+    return by_part
 
 
 async def _count_poll(system: CountedSystem, execution: str) -> Part:

@@ -27,6 +27,8 @@ INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_call"
 FUNCTIONS = (API, ORCHESTRATOR, TRIGGER, TOOL)
 WEBHOOK, OPERATOR = "webhook", "operator"
+FILES, WEB, SEARCH = "files", "web", "search"
+"""Functions without keys: they ask neither Firestore nor the queue, and `files` the bucket alone."""
 COUNTED = (*FUNCTIONS, WEBHOOK)
 """The functions of an execution, and the key holder that sends alerts."""
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import io
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import httpx
 
 from bench.operations import services
+from bench.operations.bucket import BUCKET
 from bench.operations.counting import WRITES, Counts
 from bench.operations.model import CREDENTIAL, CountingModel
 from bench.operations.services import API, INDEXES, OPERATOR, ORCHESTRATOR, TOOL, TRIGGER, WEBHOOK
@@ -105,6 +107,9 @@ class CountedSystem:
     operator_store: FirestoreExecutions
     client: httpx.AsyncClient
     task: str
+    settings: Settings
+    closing: AsyncExitStack
+    """Closes what is opened beside."""
 
     def snapshot(self, execution: str) -> Counts:
         """Return the counts so far, with the bytes of the execution's documents and their index entries."""
@@ -206,6 +211,7 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
                 function_urls={ORCHESTRATOR: "http://127.0.0.1:9"},
                 simulated_internet=internet.table,
                 prices={"scripted": {"input": "3", "output": "15"}},
+                objects_bucket=BUCKET,
                 **services.list_hosts(addresses[function]),
             )
 
@@ -237,7 +243,9 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
             deps=deps,
             operator_store=FirestoreExecutions(operator),
             client=client,
-            task=await _create_task(client),
+            task=await create_task(client, TASK),
+            settings=settings(ORCHESTRATOR),
+            closing=closing,
         )
 
 
@@ -268,8 +276,9 @@ def _replace_parts(loop: Loop, tool: ToolDependencies, counts: Counts) -> Loop:
     )
 
 
-async def _create_task(client: httpx.AsyncClient) -> str:
-    stored = await client.post("/v1/tasks", json=TASK)
+async def create_task(client: httpx.AsyncClient, fields: Mapping[str, Any]) -> str:
+    """Create a task with a credential; return its id."""
+    stored = await client.post("/v1/tasks", json=fields)
     assert stored.status_code == 201, stored.text
     task = str(stored.json()["task_id"])
     value = {"value": "ghp_" + uuid.uuid4().hex, "service": "github"}

@@ -200,7 +200,7 @@ def test_every_price_that_is_used_is_listed_with_its_source_and_where_it_was_rea
 
     table = json.loads(files("ferryman.billing.cloud").joinpath("prices.json").read_text())
     rows = table["prices"]
-    assert set(rows) == {*TITLES, "versions", "source_gib", "image_gib", "conditions"}
+    assert set(rows) == {*TITLES, "versions", "source_gib", "image_gib", "conditions", "class_a", "class_b"}
     assert (table["region"], table["currency"], len(table["as_of"])) == ("us-central1", "USD", len("2026-11-21"))
     for row in rows.values():
         assert row["source"].startswith("https://")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from bench.operations import measure
-from bench.operations.counting import BATCH_READS, QUERIES, READS, REQUESTS, TRANSACTIONS, WRITES
+from bench.operations.bucket import classify
+from bench.operations.counting import BATCH_READS, CLASS_A, CLASS_B, QUERIES, READS, REQUESTS, TRANSACTIONS, WRITES
 from bench.operations.document import BYTES, COMMAND, PATH, build_parts
-from bench.operations.page import build_table, read_table
+from bench.operations.page import CALL_AMOUNTS, CALLS, build_call_table, build_table, compute_price, read_table
 from bench.operations.services import ORCHESTRATOR, TOOL
 
 Parts = Mapping[str, Mapping[str, Any]]
@@ -44,7 +46,27 @@ async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with
 
 def test_the_page_shows_what_is_counted_besides() -> None:
     assert read_table() == build_table(COMMITTED["parts"])
+    assert read_table(CALLS) == build_call_table(COMMITTED["parts"])
     assert COMMITTED["parts"]["alert_repeat"]["requests"] == {"orchestrator": 1, "webhook": 1}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("POST", "/upload/storage/v1/b/bucket/o", CLASS_A),
+        ("GET", "/storage/v1/b/bucket/o", CLASS_A),
+        ("GET", "/storage/v1/b/bucket/o/notes%2Fa.md", CLASS_B),
+        ("DELETE", "/storage/v1/b/bucket/o/notes%2Fa.md", None),
+    ],
+)
+def test_an_operation_of_the_bucket_is_of_the_class_that_it_is_billed_by(method: str, path: str, kind: str | None) -> None:
+    assert classify(method, path) == kind
+
+
+def test_a_thousand_calls_cost_what_they_ask_for() -> None:
+    nothing = dict.fromkeys(CALL_AMOUNTS, 0)
+    part = {**nothing, "class_a": 1, "class_b": 2, "file_bytes": 2**30, "requests": {}}
+    assert compute_price(part) == Decimal("0.005") + 2 * Decimal("0.0004") + 1_000 * Decimal("0.020")
 
 
 def test_a_count_that_changed_is_found_out() -> None:

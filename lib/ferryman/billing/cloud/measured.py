@@ -13,6 +13,8 @@ from importlib.resources import files
 class MeasuredPart:
     """Counts and bytes of one part.
 
+    `class_a` and `class_b` are operations of the bucket in the classes by which Cloud Storage bills, `file_bytes` what is kept
+    there.
     `requests` and `round_trips` are by function: those that it receives, and those that it waits for.
     """
 
@@ -25,6 +27,9 @@ class MeasuredPart:
     log_bytes: int
     stored_bytes: int
     streamed_bytes: int
+    class_a: int
+    class_b: int
+    file_bytes: int
     requests: Mapping[str, int]
     round_trips: Mapping[str, int]
 
