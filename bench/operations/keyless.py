@@ -11,6 +11,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from ferryman.tools.keyless.room import FileRoom
+
 from bench.operations.bucket import run_bucket
 from bench.operations.counting import Counts
 from bench.operations.model import HOST, Call, CountingModel
@@ -33,7 +35,6 @@ from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.hook import CallHook
 from ferryman.tools.keyless.keeping import ResultFiles
-from ferryman.tools.keyless.room import FileRoom
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.web.hook import WebHook
 

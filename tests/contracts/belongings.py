@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ferryman.domain.credentials.token import Fetch, Token
+from ferryman.domain.files.kept import Overflow
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.jobs.parts import EXECUTIONS, TASKS
 from ferryman.domain.owners.idempotency import KeyedRequest
@@ -96,7 +97,7 @@ async def fill_with_people(stores: Stores, workspace: str, person: str = "") -> 
 
 
 async def run(stores: Stores, execution: object) -> None:
-    """Run an execution through a turn with two calls to its end."""
+    """Run an execution through a turn with two calls to its end; of one the overflow is left."""
     name, task = execution.id, execution.task  # type: ignore[attr-defined] # an execution
     await stores.executions.start(execution, most=10)  # type: ignore[arg-type]
     claimed, _ = await stores.executions.claim(name, slice=0, holder="h", now=NOW, lease=LEASE)
@@ -109,4 +110,6 @@ async def run(stores: Stores, execution: object) -> None:
     ticket = await stores.tickets.claim(call, tool="api_call", now=LATER)
     changes = UserChanges({}, {"user_memory/taste": {"tea": True}})
     await stores.tickets.settle_changes(ticket, RESULT, changes, context=replace(claimed.context, user="person_1"), now=LATER)
+    answered = await stores.tickets.claim(call_request(1, execution=name, task=task), tool="api_call", now=LATER)
+    await stores.tickets.answer(answered, RESULT, Overflow(content=b"x", offset=1, is_all=True))
     await stores.executions.finish(after, DONE, now=LATER + timedelta(seconds=1))

@@ -13,6 +13,7 @@ import pytest
 
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.files.kept import Overflow
 from ferryman.domain.owners.idempotency import Completion, KeyedRequest
 from ferryman.domain.receipts.receipt import Head, ReceiptKind
 from ferryman.domain.workspaces.workspace import build_default_workspace
@@ -86,7 +87,7 @@ async def deps() -> AsyncIterator[RetentionSetup]:
 
 
 async def under_way(deps: RetentionSetup, executions: FirestoreExecutions) -> Execution:
-    """Return an execution in the middle of a turn: one call is settled, one on its way."""
+    """Return an execution in the middle of a turn: one call is settled, and of one the overflow is yet to be kept."""
     await FirestoreOwners(deps.clients).put(OWNER)
     await FirestoreTasks(deps.clients).create(TASK)
     await FirestoreCredentials(deps.clients).put(build_sealed())
@@ -103,6 +104,8 @@ async def under_way(deps: RetentionSetup, executions: FirestoreExecutions) -> Ex
         claimed_call = await tickets.claim(call_request(seq), tool="api_call", now=NOW)
         if not seq:
             await tickets.settle(claimed_call, RESULT, now=NOW)
+        else:
+            await tickets.answer(claimed_call, RESULT, Overflow(content=b"x", offset=1, is_all=True))
     return current
 
 

@@ -41,21 +41,26 @@ async def test_a_model_reads_a_page_that_its_owner_names_and_one_that_it_links_t
     assert [request["path"] for request in requests] == ["/robots.txt", "/a"]
 
 
-async def test_a_long_page_is_kept_as_a_file_that_the_record_names(journey: Journey) -> None:
+async def test_a_long_page_and_a_long_answer_are_kept_as_files_that_the_record_names(journey: Journey) -> None:
     text = "".join(f"{number}: the ferry leaves\n" for number in range(5_000))
-    await journey.admin.serve_routes("log.test", [{"path": "/", "body": text, "headers": {"content-type": "text/plain"}}])
+    for host in ("log.test", "api.coingecko.com"):
+        await journey.admin.serve_routes(host, [{"path": "/", "body": text, "headers": {"content-type": "text/plain"}}])
     task = await journey.task(
-        asks(call("web_fetch", url="https://log.test/")),
-        says("Read.", expect=("0: the ferry leaves", "is kept in a file. To read on: file_read")),
-        tools=["web_fetch", "file_read"],
+        asks(call("web_fetch", url="https://log.test/"), call("http_get", url="https://api.coingecko.com/")),
+        says("Read.", expect=("0: the ferry leaves", "/0.txt", "/1.txt", "is kept in a file. To read on: file_read")),
+        tools=["web_fetch", "http_get", "file_read"],
+        integrations=["coingecko"],
+        max_credits=500,
         task_prompt="What does https://log.test/ say?",
     )
     record = await journey.run(task)
     assert record["status"] == "completed", await journey.problems()
-    (fetched,) = [row async for row in journey.client.iterate_calls(record["execution_id"])]
-    _, file = fetched["result"]["parts"]
     (workspace,) = [row["workspace_id"] async for row in journey.client.iterate_workspaces()]
-    content = b"".join([part async for part in journey.client.download_file(file["file"])])
-    assert (content.decode(), file["sha256"]) == (text, hashlib.sha256(content).hexdigest())
+    calls = [row async for row in journey.client.iterate_calls(record["execution_id"])]
+    assert [row["state"] for row in calls] == ["settled", "settled"]
+    for row in calls:
+        _, file = row["result"]["parts"]
+        content = b"".join([part async for part in journey.client.download_file(file["file"])])
+        assert (content.decode(), file["sha256"]) == (text, hashlib.sha256(content).hexdigest())
     quota = await FirestoreFileQuotas(journey.clients).get(workspace)
-    assert (quota.used_bytes, quota.reservations) == (len(content), {})
+    assert (quota.used_bytes, quota.reservations) == (2 * len(text), {})

@@ -11,7 +11,7 @@ from functions_framework import aio
 
 from ferryman.serving import orchestrator
 from tests.serving.function_double import CALLER, FunctionDouble
-from tests.tools.keyless.test_expiry import OLD, TODAY, Shelf, W
+from tests.tools.keeping.test_expiry import OLD, TODAY, Shelf, W
 
 BODY = {"workspace": W, "owner": "o", "day": TODAY.isoformat(), "slice": 0, "cursor": ""}
 

@@ -106,12 +106,9 @@ def may_fetch_tokens(policy: ExecutionPolicy) -> bool:
 
 
 def is_kept(tool: str, policy: ExecutionPolicy) -> bool:
-    """Tell whether what a call of `tool` read beyond what is shown is kept as a file.
-
-    It is where the call changed nothing and read content of others, in an execution that can read on.
-    """
-    declared = find_tool(tool).policy
-    return READING_ON in policy.enabled and tool != READING_ON and declared.wrapped and not declared.changes
+    """Tell whether what a call of `tool` read beyond what is shown is kept as a file: content of others, in an execution that
+    can read on."""
+    return READING_ON in policy.enabled and tool != READING_ON and find_tool(tool).policy.wrapped
 
 
 def holds_secrets(policy: ExecutionPolicy) -> bool:

@@ -55,10 +55,12 @@ from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.finding.find_tools import ToolSearchCalls
+from ferryman.tools.keeping.answered import AnsweredCalls
+from ferryman.tools.keeping.expiry import ExpiryDependencies
+from ferryman.tools.keeping.room import FileRoom
+from ferryman.tools.keeping.storing import KEEPING_S, KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
-from ferryman.tools.keyless.expiry import ExpiryDependencies
-from ferryman.tools.keyless.keeping import KEEPING_S, ResultFiles
-from ferryman.tools.keyless.room import FileRoom
+from ferryman.tools.keyless.keeping import ResultFiles
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.tools.web.arguments import READING_S, SECONDS_MAX
@@ -87,13 +89,14 @@ class OrchestratorFunction:
         tickets = FirestoreTickets(clients, request_s=settings.request_s + keeping_s)
         room = FileRoom(files=RemoteFiles(functions), quotas=FirestoreFileQuotas(clients), clock=clock)
         kept_timers = CloudTasksKept(clients, settings, tracer.traceparent)
+        files = KeptFiles(room=room, timers=kept_timers, period=retention.period) if keeps else None
         keyless = KeylessCalls(
             tickets=tickets,
             scanner=remote,
             clock=clock,
             ask=remote.ask,
             hooks={FILES: FileHook(room=room)},
-            results=ResultFiles(room=room, scanner=remote, timers=kept_timers, period=retention.period) if keeps else None,
+            results=None if files is None else ResultFiles(files=files, scanner=remote),
         )
         # a page may take longer than any other call
         page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S) + keeping_s)
@@ -101,6 +104,7 @@ class OrchestratorFunction:
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
         clusters = FirestoreClusters(clients)
         executions = FirestoreExecutions(clients, retention, plans)
+        answered = AnsweredCalls(run=remote.run, executions=executions, clock=clock, files=files)
         searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
         kinds = {
             **dict.fromkeys(("concierge", FILES, "local_function", "search"), keyless.execute),
@@ -125,7 +129,7 @@ class OrchestratorFunction:
             metering=CloudTasksUsage(clients, settings, tracer.traceparent),
             model=self.model,
             scanner=remote,
-            registry=ToolRegistry(remote.run, kinds, offered=list_offered(has_files=settings.has_files)),
+            registry=ToolRegistry(answered.execute, kinds, offered=list_offered(has_files=settings.has_files)),
             signing=ReceiptSigning(
                 SecretManagerReceiptKeys(clients, settings), parse_public_keys(settings.receipt_public_keys)
             ),

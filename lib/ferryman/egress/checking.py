@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from ferryman import offload
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult
-from ferryman.domain.calls.part import Part
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult, limit_result
+from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
@@ -19,6 +20,8 @@ from ferryman.domain.http.request import InboundResponse, OutboundRequest, Prepa
 from ferryman.egress import body, checks, on_loop
 from ferryman.egress.body import ResponseBody
 from ferryman.egress.leaks import SecretPieces
+from ferryman.framing.windows import CHARACTERS_READ, scan_windows
+from ferryman.ports.gate import ScannedText
 
 Answer = TypeVar("Answer")
 
@@ -55,6 +58,29 @@ class CallChecker:
             unchecked = refusal.report_unchecked_answer(inbound.status, str(error))
             result = ToolCallResult.from_refusal(self.outbound.tool, unchecked, method=self.outbound.method.value)
             return replace(result, response_status=inbound.status, response_size_bytes=inbound.size_bytes)
+
+    def is_long(self, inbound: InboundResponse, result: ToolCallResult) -> bool:
+        """Tell whether there may be more of a response's text than its result shows; of a failure there is not."""
+        # a character has at least one byte
+        has_more = len(inbound.body) > limit_result(find_tool(self.outbound.tool).policy)
+        return has_more and result.ok and result.parts[0].kind is not PartKind.BINARY
+
+    async def scan_long(self, inbound: InboundResponse) -> ScannedText:
+        """Return all of a response's text that may be kept, without credentials: in windows, each a job of its own.
+
+        Raise `CallRefusedError` where one takes more than its budget.
+        """
+        owner = self.policy.owner
+        read = await _run("response", owner, self.budget, checks.read_long, inbound)
+        if read.text is None or not self.credentials:
+            return read
+        credentials = offload.pack_argument(self.credentials)
+
+        async def scan(window: str) -> str:
+            return await _run("response", owner, self.budget, checks.redact_window, credentials, window)
+
+        first = await scan(read.text[:CHARACTERS_READ])
+        return replace(read, text=await scan_windows(first, read.text[CHARACTERS_READ:], scan))
 
     async def build_refusal(self, reason: Refusal) -> ToolCallResult:
         """Return the result of `checks.build_refusal`; if that fails, a message without any text of the model or the peer."""

@@ -27,7 +27,10 @@ from ferryman.egress import headers, leaks, sanitize
 from ferryman.egress.inject import build_request, list_request_placeholders
 from ferryman.egress.leaks import SecretPieces, SecretScanner, ShortBudget
 from ferryman.egress.scanner_cache import ScannerCache
+from ferryman.egress.text import decode_text
 from ferryman.framing.body import FramedText
+from ferryman.framing.windows import SCANNED_MAX
+from ferryman.ports.gate import ScannedText
 
 Credentials = Mapping[str, Credential]  # all open credentials of a task, by name
 scanners = offload.forget_between_owners(ScannerCache())
@@ -94,6 +97,19 @@ def build_refusal(
 def redact_text(credentials: Sequence[Credential], text: str, *, steps: int | None = None) -> str:
     """Return `text` with every credential in it replaced by its name."""
     return leaks.redact_text(text, _get_scanner(credentials, steps))
+
+
+def read_long(inbound: InboundResponse) -> ScannedText:
+    """Return as much of a response's text as is scanned; nothing of it is redacted yet."""
+    text = decode_text(inbound, SCANNED_MAX + 1)
+    if text is None:
+        return ScannedText(None)
+    return ScannedText(text[:SCANNED_MAX], is_cut=len(text) > SCANNED_MAX, is_part=inbound.cut)
+
+
+def redact_window(credentials: Credentials, window: str) -> str:
+    """Return a part of a response's text, at most `CHARACTERS_READ`, as `build_result` redacts the head."""
+    return sanitize.redact_read(window, _get_scanner(credentials.values()))
 
 
 def redact_document(credentials: Sequence[Credential], body: bytes) -> bytes:

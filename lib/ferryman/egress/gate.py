@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
@@ -106,11 +107,13 @@ class EgressGate:
         Raise `UnavailableError` where `call.count` does: nothing was sent then.
         """
         exchange = self._begin(outbound, call)
-        reason = None
+        reason, call.long.scan = None, None
         try:
             inbound = await self._fetch(exchange)
             with exchange.refusing_failures(within_s=self._limit_time(exchange)):
                 result = await exchange.checker.build_result(inbound, self.nonce())
+            if exchange.checker.is_long(inbound, result):
+                call.long.scan = partial(exchange.checker.scan_long, inbound)
         except CallRefusedError as refused:
             reason = refused.refusal
             result = await exchange.checker.build_refusal(reason)

@@ -13,9 +13,10 @@ from ferryman.domain.http.request import InboundResponse
 from ferryman.domain.http.status import describe_failure, is_success
 from ferryman.egress.leaks import SecretScanner, StepBudget, is_clean, redact_json, redact_text
 from ferryman.egress.response_head import INVALID, get_retry_after, read_head
-from ferryman.egress.text import CHARACTERS_READ, decode_text, describe_binary
+from ferryman.egress.text import decode_text, describe_binary
 from ferryman.framing.body import FramedBody, FramedText, build_body
 from ferryman.framing.frame import remove_invisible
+from ferryman.framing.windows import CHARACTERS_READ
 
 
 def render_response(
@@ -58,11 +59,14 @@ def frame_text(text: str, scanner: SecretScanner, *, nonce: str, most: int = RES
 
 
 def _build_body(read: str, scanner: SecretScanner, *, cut: bool, most: int) -> FramedBody:
-    return build_body(_redact(read, scanner), cut=cut or len(read) == CHARACTERS_READ, most=most)
+    return build_body(redact_read(read, scanner), cut=cut or len(read) == CHARACTERS_READ, most=most)
 
 
-def _redact(read: str, scanner: SecretScanner) -> str:
-    """Return `read` without credentials; nearly all small texts have none, as a single look at all of one tells."""
+def redact_read(read: str, scanner: SecretScanner) -> str:
+    """Return `read`, at most `CHARACTERS_READ` of a text, without credentials.
+
+    Nearly all small texts have none, as a single look at all of one tells.
+    """
     if is_clean(read, _read_json(read), scanner):
         return read
     budget = scanner.allow(len(read), passes=2)

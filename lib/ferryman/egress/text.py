@@ -22,15 +22,13 @@ from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.leaks.redaction import format_redaction
 from ferryman.egress.response_head import get_header, get_media_type
 from ferryman.framing.frame import remove_invisible
-
-CHARACTERS_READ = 65_536
-"""Characters of a text that are scanned: those that the model reads, and enough after them to find a secret at the cut."""
+from ferryman.framing.windows import CHARACTERS_READ
 
 PIECE_BYTES = 65_536
 
 
-def decode_text(inbound: InboundResponse) -> str | None:
-    """Return the body as text without invisible characters, at most `CHARACTERS_READ` of it; None where it is binary.
+def decode_text(inbound: InboundResponse, most: int = CHARACTERS_READ) -> str | None:
+    """Return the body as text without invisible characters, at most `most` of it; None where it is binary.
 
     What does not decode is replaced. Piece by piece, since one character may make a whole text four times as large as its
     bytes.
@@ -48,9 +46,9 @@ def decode_text(inbound: InboundResponse) -> str | None:
         replaced += piece.count(REPLACED) - (inbound.cut and is_last and piece.endswith(REPLACED))
         pieces.append(remove_invisible(piece))
         characters += len(pieces[-1])
-        if characters >= CHARACTERS_READ:
+        if characters >= most:
             break
-    return None if _is_binary(inbound, decoded, unreadable, replaced) else "".join(pieces)[:CHARACTERS_READ]
+    return None if _is_binary(inbound, decoded, unreadable, replaced) else "".join(pieces)[:most]
 
 
 def _is_binary(inbound: InboundResponse, characters: int, unreadable: int, replaced: int) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from ferryman.gcp.places import FORMER
 from ferryman.gcp.store import Reference, Transaction
 
-BESIDE_STEPS = ("receipts-", "imported-")
-"""How the names of documents begin that are beside the steps: receipts, and what was imported."""
+BESIDE_STEPS = ("receipts-", "imported-", "overflow-")
+"""How the names of documents begin that are beside the steps: receipts, what was imported, and what is yet to be kept."""
 
 
 async def list_below(parent: Reference, collection: str, transaction: Transaction, *, most: int) -> AsyncIterator[Reference]:

@@ -26,6 +26,7 @@ from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import checked_executions, documents, keyed, occupancy, turns
 from ferryman.gcp.alerts import create_alerts, read_new, store_refusal
+from ferryman.gcp.answers import FirestoreAnswers
 from ferryman.gcp.balances import read_balance, store_balance
 from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
@@ -40,7 +41,7 @@ from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 UNSETTLED = [TicketState.INTENDED.value, TicketState.SENT.value]
 
 
-class FirestoreExecutions(FirestoreRequests):
+class FirestoreExecutions(FirestoreRequests, FirestoreAnswers):
     """`ports.Executions`."""
 
     def __init__(self, clients: FirestoreClient, retention: Retention | None = None, plans: Mapping[str, Plan] = PLANS) -> None:

@@ -106,6 +106,10 @@ class Places:
     def locate_call(self, execution: str, seq: int) -> AsyncDocumentReference:
         return self.client.document("executions", execution, "calls", f"{seq:05d}")
 
+    def locate_overflow(self, execution: str, seq: int) -> AsyncDocumentReference:
+        # beside the steps, and not beside the calls, whose documents are sent to everyone who watches
+        return self.client.document("executions", execution, "steps", f"overflow-{seq:05d}")
+
     def locate_receipts(self, execution: str, first: int) -> AsyncDocumentReference:
         # beside the steps, whose documents hold most receipts: one query brings all
         return self.client.document("executions", execution, "steps", f"receipts-{first:06d}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolC
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.kept import Overflow
 from ferryman.domain.files.quota import FileQuota, close_write
 from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.http.request import REQUEST_SECONDS
@@ -25,6 +26,7 @@ from ferryman.gcp.documents import StoredDocument
 from ferryman.gcp.execution_documents import ADMITTED, read_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
+from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction, read_together
 from ferryman.gcp.tasks import VERSIONS, read_versions
 from ferryman.gcp.user_documents import get_version, locate_all, write_all
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 CLAIM = "claim"
 """The field of a ticket's document that names its latest claim, so that one whose answer was lost is known for one's own."""
 
-TICKET_FIELDS = (*documents.name_fields(Ticket), CLAIM)
+TICKET_FIELDS = (*documents.name_fields(Ticket), CLAIM, EXPIRE_AT)
 EXECUTION_FIELDS = (
     *("id", "task", "owner", "created_at", "status", "lease", "policy", "cancel_requested", "coverage"),
     ADMITTED,
@@ -52,6 +54,14 @@ CLAIM_READ = tuple(dict.fromkeys((*TICKET_FIELDS, *EXECUTION_FIELDS, *TASK_FIELD
 
 CLAIM_ATTEMPTS_MAX = 5
 """How often a claim is begun again, when another one wrote the ticket between its read and its write."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Of a claim: when the ticket's document was last written, and when it expires."""
+
+    written_at: Any
+    expire_at: datetime | None
 
 
 class FirestoreTickets(FirestoreStore):
@@ -76,7 +86,8 @@ class FirestoreTickets(FirestoreStore):
             stored = read[ticket_at.path]
             ticket = documents.read_or_none(Ticket, stored)
             if claimed_call is not None and (stored.fields or {}).get(CLAIM) == name and _is_still(ticket, claimed_call.ticket):
-                return replace(claimed_call, mark=stored.update_time)  # it was stored, and the answer was lost
+                # it was stored, and the answer was lost
+                return replace(claimed_call, mark=_Mark(stored.update_time, _read_expiry(stored)))
             claimed_call = self._claim_read(call_request, read, ticket, tool=tool, now=now)
             if claimed_call.ticket is ticket:
                 return claimed_call
@@ -85,7 +96,7 @@ class FirestoreTickets(FirestoreStore):
                 written = await wire.commit(ticket_at, {**change, CLAIM: name}, since=stored.update_time)
             except (Aborted, FailedPrecondition, NotFound):
                 continue
-            return replace(claimed_call, mark=written)
+            return replace(claimed_call, mark=_Mark(written, _read_expiry(stored)))
         raise UnavailableError("other deliveries claim the call at the same time")
 
     async def _read(self, call_request: CallRequest, ticket_at: Reference) -> Mapping[str, MaskedDocument]:
@@ -119,19 +130,32 @@ class FirestoreTickets(FirestoreStore):
         )
 
     async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
-        from google.api_core.exceptions import FailedPrecondition
+        await self._store_result(claimed_call, lease.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=in_doubt))
 
-        settled = lease.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=in_doubt)
-        change = documents.write_fields(settled, *lease.RESULT_FIELDS)
+    async def answer(self, claimed_call: ClaimedCall, result: ToolCallResult, overflow: Overflow) -> None:
+        call_request, mark = claimed_call.call_request, claimed_call.mark
+        overflow_at = self._places.locate_overflow(call_request.execution, call_request.seq)
+        expiry = {} if mark is None or mark.expire_at is None else {EXPIRE_AT: mark.expire_at}
+        created = [(overflow_at, {**documents.write(overflow), **expiry})]
+        await self._store_result(claimed_call, lease.answer_ticket(claimed_call.ticket, result), created)
+
+    async def _store_result(
+        self, claimed_call: ClaimedCall, after: Ticket, created: Sequence[tuple[Reference, Mapping[str, Any]]] = ()
+    ) -> None:
+        """Store the result of a ticket, and what is `created` with it."""
+        from google.api_core.exceptions import AlreadyExists, FailedPrecondition
+
+        change = documents.write_fields(after, *lease.RESULT_FIELDS)
         if claimed_call.mark is not None:
+            ticket_at, since = self._locate_ticket(claimed_call), claimed_call.mark.written_at
             try:
                 # nobody wrote the ticket since it was claimed: then nothing need be read
-                await get_wire(self._client).commit(self._locate_ticket(claimed_call), change, since=claimed_call.mark)
-            except FailedPrecondition:
+                await get_wire(self._client).commit(ticket_at, change, created, since=since)
+            except (AlreadyExists, FailedPrecondition):
                 pass
             else:
                 return
-        await self._update_attempt(claimed_call, change)
+        await self._update_attempt(claimed_call, change, created)
 
     @in_transaction
     async def settle_changes(
@@ -185,12 +209,21 @@ class FirestoreTickets(FirestoreStore):
         await self._update_attempt(claimed_call, change)
 
     @in_transaction
-    async def _update_attempt(self, transaction: Transaction, claimed_call: ClaimedCall, change: Mapping[str, Any]) -> None:
-        """Write `change`, unless a later attempt has taken over: what this one learned then changes nothing."""
+    async def _update_attempt(
+        self,
+        transaction: Transaction,
+        claimed_call: ClaimedCall,
+        change: Mapping[str, Any],
+        created: Sequence[tuple[Reference, Mapping[str, Any]]] = (),
+    ) -> None:
+        """Write `change` and what is `created` with it, unless a later attempt has taken over: what this one learned then
+        changes nothing."""
         ticket_at = self._locate_ticket(claimed_call)
         ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
-        if ticket.attempt == claimed_call.ticket.attempt and ticket.state is TicketState.SENT:
+        if _is_still(ticket, claimed_call.ticket):
             transaction.update(ticket_at, dict(change))
+            for reference, document in created:
+                transaction.create(reference, dict(document))
 
     @in_transaction
     async def cover(
@@ -228,8 +261,13 @@ async def _read_ours(
 
 
 def _is_still(ticket: Ticket | None, claimed: Ticket) -> bool:
-    """Tell whether a ticket is under way as it was claimed: nobody settled it, and no later attempt took over."""
-    return ticket is not None and (ticket.state, ticket.attempt) == (TicketState.SENT, claimed.attempt)
+    """Tell whether a ticket is under way as it was claimed: it has no result, and no later attempt took over."""
+    return ticket is not None and (ticket.state, ticket.attempt, ticket.result) == (TicketState.SENT, claimed.attempt, None)
+
+
+def _read_expiry(stored: StoredDocument) -> datetime | None:
+    expire_at: datetime | None = (stored.to_dict() or {}).get(EXPIRE_AT)
+    return expire_at
 
 
 def _check_lease(snapshot: StoredDocument, epoch: int, now: datetime) -> Execution:

@@ -17,6 +17,9 @@ from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Lease, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
+from ferryman.domain.files.kept import Overflow
+from ferryman.domain.files.quota import FileQuota, close_write
+from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
@@ -156,6 +159,24 @@ class MemoryExecutions(MemoryRequests):
         if ticket.result is not None:
             return ticket  # the tool answered after all
         settled = rules.settle_ticket(ticket, result, now=now, in_doubt=in_doubt)
+        self._tickets(execution.id)[seq] = settled
+        return settled
+
+    async def read_overflow(self, execution: str, seq: int) -> Overflow | None:
+        return self._memory.overflows.get(execution, {}).get(seq)
+
+    async def settle_answered(
+        self, execution: Execution, seq: int, result: ToolCallResult, write: ClosedWrite | None, *, now: datetime
+    ) -> Ticket:
+        self._check_fence(execution, now)
+        ticket = self._tickets(execution.id)[seq]
+        if not ticket.is_answered:
+            return ticket
+        if write is not None:
+            quotas, workspace = self._memory.file_quotas, execution.context.workspace
+            quotas[workspace] = close_write(quotas.get(workspace, FileQuota(id=workspace)), write.name, write.writes)
+        self._memory.overflows.get(execution.id, {}).pop(seq, None)
+        settled = rules.settle_ticket(ticket, result, now=now, in_doubt=False)
         self._tickets(execution.id)[seq] = settled
         return settled
 

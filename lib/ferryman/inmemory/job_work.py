@@ -141,7 +141,10 @@ def _list_execution(memory: Memory, name: str) -> Iterator[Belonging]:
         yield "calls", _remove(memory.tickets[name], seq)
 
     def remove() -> None:
-        parts: tuple[dict[str, Any], ...] = (memory.receipts, memory.steps, memory.tickets, memory.imported_entries)
+        parts: tuple[dict[str, Any], ...] = (
+            *(memory.receipts, memory.steps, memory.tickets),
+            *(memory.overflows, memory.imported_entries),
+        )
         for stored in (*parts, memory.executions):
             stored.pop(name, None)
 

@@ -21,6 +21,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.executions.retention import freeze_retention
+from ferryman.domain.files.kept import Overflow
 from ferryman.domain.files.quota import FileQuota
 from ferryman.domain.jobs.job import Job
 from ferryman.domain.metering.event import UsageEvent
@@ -68,6 +69,8 @@ class Memory:
     openings: dict[str, ExecutionSetup] = field(default_factory=dict)
     steps: dict[str, dict[int, Step]] = field(default_factory=dict)
     tickets: dict[str, dict[int, Ticket]] = field(default_factory=dict)
+    overflows: dict[str, dict[int, Overflow]] = field(default_factory=dict)
+    """Of the tickets that have answered."""
     receipts: dict[str, dict[int, tuple[Receipt, ...]]] = field(default_factory=dict)
     occupancy: dict[str, Occupancy] = field(default_factory=dict)
     streams: dict[str, Mapping[str, datetime]] = field(default_factory=dict)

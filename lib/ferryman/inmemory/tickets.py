@@ -10,6 +10,7 @@ from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolC
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.files.kept import Overflow
 from ferryman.domain.files.quota import FileQuota, close_write
 from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.http.request import REQUEST_SECONDS
@@ -48,6 +49,12 @@ class MemoryTickets(MemoryStore):
         ticket = self._find_attempt(claimed_call)
         if ticket is not None:
             self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=in_doubt))
+
+    async def answer(self, claimed_call: ClaimedCall, result: ToolCallResult, overflow: Overflow) -> None:
+        ticket = self._find_attempt(claimed_call)
+        if ticket is not None:
+            self._memory.overflows.setdefault(claimed_call.call_request.execution, {})[ticket.seq] = overflow
+            self._store(claimed_call, lease.answer_ticket(ticket, result))
 
     async def settle_changes(
         self,
@@ -99,10 +106,11 @@ class MemoryTickets(MemoryStore):
         return current, self._versions(current.task)
 
     def _find_attempt(self, claimed_call: ClaimedCall) -> Ticket | None:
-        """Return the ticket as it is stored, or None where a later attempt has taken over: this one changes nothing then."""
+        """Return the ticket as it is stored, or None where it has a result or a later attempt has taken over: this one changes
+        nothing then."""
         ticket = self._memory.tickets[claimed_call.call_request.execution][claimed_call.call_request.seq]
-        is_current = ticket.attempt == claimed_call.ticket.attempt and ticket.state is TicketState.SENT
-        return ticket if is_current else None
+        is_current = (ticket.attempt, ticket.state) == (claimed_call.ticket.attempt, TicketState.SENT)
+        return ticket if is_current and ticket.result is None else None
 
     def _store(self, claimed_call: ClaimedCall, ticket: Ticket) -> None:
         self._memory.tickets[claimed_call.call_request.execution][ticket.seq] = ticket

@@ -20,6 +20,7 @@ from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.postponement import Postponement
+from ferryman.domain.files.kept import tell_unkept
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Tool
 from ferryman.loop import spans, sub_calls
@@ -102,8 +103,8 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
     first = min(ticket.seq for ticket in run.pending)
     stored = {ticket.seq: ticket for ticket in await deps.executions.tickets(run.execution.id, first=first)}
     for ticket in [stored[pending.seq] for pending in run.pending]:
-        if ticket.state is TicketState.SETTLED and ticket.result is not None:
-            run.count_result(ticket)
+        if ticket.result is not None:
+            run.count_result(await _drop_overflow(deps, run, ticket))
         elif ticket.state is TicketState.SENT:
             if (postponement := _postpone(deps, ticket)) is not None:
                 return postponement
@@ -120,7 +121,7 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     policy = run.execution.policy
     assert policy is not None, "an opened execution has a policy"
     again = ticket.state is TicketState.SENT
-    if again and (postponement := _postpone(deps, ticket)) is not None:
+    if again and not ticket.is_answered and (postponement := _postpone(deps, ticket)) is not None:
         return postponement
 
     decided_at: datetime | None = None
@@ -162,7 +163,8 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     assert outcome.result is not None, "a call that is not on its way has a result"
     result = _add_request_fields(outcome.result, pending)
     # at the time of the decision, which the result may tell of
-    return await deps.executions.settle(run.execution, ticket.seq, result, now=decided_at or deps.clock.now())
+    stored = await deps.executions.settle(run.execution, ticket.seq, result, now=decided_at or deps.clock.now())
+    return await _drop_overflow(deps, run, stored)
 
 
 async def check_stopped(deps: LoopDependencies, run: Run) -> None:
@@ -189,7 +191,16 @@ def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:
 async def _settle_unsent(deps: LoopDependencies, run: Run, ticket: Ticket, reason: Refusal) -> Ticket:
     result = _add_request_fields(ToolCallResult.from_refusal(ticket.tool, reason), ticket)
     in_doubt = is_outcome_unknown(result, find_tool(result.tool).policy.repeatable)
-    return await deps.executions.settle(run.execution, ticket.seq, result, now=deps.clock.now(), in_doubt=in_doubt)
+    stored = await deps.executions.settle(run.execution, ticket.seq, result, now=deps.clock.now(), in_doubt=in_doubt)
+    return await _drop_overflow(deps, run, stored)
+
+
+async def _drop_overflow(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket:
+    """Return a ticket with a result as it is settled: where it has answered and nobody will read on, without a file."""
+    if not ticket.is_answered or ticket.result is None:
+        return ticket
+    result = tell_unkept(ticket.result, "the execution was ended")
+    return await deps.executions.settle_answered(run.execution, ticket.seq, result, None, now=deps.clock.now())
 
 
 def _add_request_fields(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:

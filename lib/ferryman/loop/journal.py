@@ -206,7 +206,7 @@ def resume_reserved(run: Run, *, credits_held: Decimal) -> None:
     are counted, so that the run is as it was at that call; if not, the reservation is still there to be used, and
     `credits_held` are held for the calls.
     """
-    if any(ticket.result is None or ticket.result.block_reason == CANCELLED for ticket in run.pending):
+    if any(_is_open(ticket) for ticket in run.pending):
         run.is_reserved = True
         run.execution = replace(run.execution, pending_model_calls=0, credits_held=credits_held)
         return
@@ -214,6 +214,11 @@ def resume_reserved(run: Run, *, credits_held: Decimal) -> None:
         run.count_result(run.pending[0])
     if run.results:
         run.close_turn()
+
+
+def _is_open(ticket: Ticket) -> bool:
+    """Tell whether no model call can have followed a call of the last turn: it is not settled, or for the execution's end."""
+    return ticket.result is None or ticket.is_answered or ticket.result.block_reason == CANCELLED
 
 
 def compute_rate(tickets: Sequence[Ticket]) -> ExecutionRateState:

@@ -12,6 +12,8 @@ from ferryman.domain.copies import replace
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Status, Step
 from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.files.kept import Overflow
+from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
@@ -159,6 +161,15 @@ class Executions(Requests, Protocol):
         self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
     ) -> Ticket:
         """Store the result of call `seq` unless it has one, and return the ticket as it is stored then."""
+
+    async def read_overflow(self, execution: str, seq: int) -> Overflow | None:
+        """Return what is yet to be kept of the result of call `seq`, None where nothing is."""
+
+    async def settle_answered(
+        self, execution: Execution, seq: int, result: ToolCallResult, write: ClosedWrite | None, *, now: datetime
+    ) -> Ticket:
+        """Settle call `seq`, which has answered: store its final result, close the write of its file in the quota, and delete
+        its overflow, all of it or nothing. One that is settled stays as it is. Return the ticket as it is stored then."""
 
     async def give_up(self, execution: Execution, *, now: datetime) -> None:
         """End the lease, so that the next delivery may claim the execution; store `pending_model_calls` and `credits_held`."""

@@ -32,6 +32,25 @@ class SendingState:
     begun: bool = False
 
 
+@dataclass(slots=True)
+class LongAnswer:
+    """How an answer is scanned that is longer than its result shows; None where it shows all of it, and of a failure."""
+
+    scan: Callable[[], Awaitable[ScannedText]] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedText:
+    """The text of an answer without credentials, None where it is no text.
+
+    `is_cut` tells that more of it was read, `is_part` that its host sent more than was read.
+    """
+
+    text: str | None = field(repr=False)
+    is_cut: bool = False
+    is_part: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPolicy:
     """What one call may do: the policy of its execution, all open credentials of the task by name, and the call's own limits.
@@ -39,7 +58,8 @@ class CallPolicy:
     `about` is added to the log line of the call. `count` adds up pieces of secrets over the calls of an execution; without it
     the call is judged alone. `execution_id` names the execution whose connections the call may reuse; without it the call has a
     connection of its own. `within_s` seconds and `body_max` bytes of the response's body lower the limits of the gate and
-    of the owner's plan; None leaves these. In `sending` the gate notes that the request begins to be sent.
+    of the owner's plan; None leaves these. In `sending` the gate notes that the request begins to be sent, in `long` how all
+    of its answer is scanned.
     """
 
     execution: ExecutionPolicy
@@ -50,6 +70,7 @@ class CallPolicy:
     within_s: float | None = None
     body_max: int | None = None
     sending: SendingState = field(default_factory=SendingState)
+    long: LongAnswer = field(default_factory=LongAnswer)
 
 
 class Sender(Protocol):

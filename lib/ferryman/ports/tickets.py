@@ -12,6 +12,7 @@ from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, clai
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.files.kept import Overflow
 from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
@@ -62,13 +63,20 @@ class Tickets(Protocol):
     async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
         """Move the ticket from intended to sent, if it is still as it was read, at once with execution, task and kill switches.
 
-        A settled ticket is returned as it is, and a sent one whose deadline has passed is claimed `again`. Raise `StaleError`
-        when the epoch is not the current lease's, the lease has expired, the execution was cancelled or stopped, or the ticket
-        is already on its way.
+        A ticket with a result is returned as it is, and a sent one whose deadline has passed is claimed `again`.
+
+        Raise `StaleError` when the epoch is not the current lease's, the lease has expired, the execution was cancelled or
+        stopped, or the ticket is already on its way.
         """
 
     async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
         """Record the result of one attempt."""
+
+    async def answer(self, claimed_call: ClaimedCall, result: ToolCallResult, overflow: Overflow) -> None:
+        """Record the result of one attempt and what is yet to be kept of it, both or nothing: the call has answered then.
+
+        `Executions.settle_answered` settles it. The overflow expires with the ticket.
+        """
 
     async def settle_changes(
         self,

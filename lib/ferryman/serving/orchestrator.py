@@ -100,7 +100,7 @@ async def _roll_up(function: OrchestratorFunction, request: Request) -> bool:
 
 
 async def _expire(function: OrchestratorFunction, request: Request) -> bool:
-    from ferryman.tools.keyless.expiry import deliver
+    from ferryman.tools.keeping.expiry import deliver
 
     body = await read_body(request, workspace=str, owner=str, day=str, slice=int, cursor=str)
     try:

@@ -36,6 +36,7 @@ from ferryman.ports.halts import Halts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
 from ferryman.tools.known_secrets import make_scan_only, open_former, open_known_tokens
+from ferryman.tools.overflow import read_overflow
 from ferryman.tools.own_arguments import clamp_arguments, read_own_arguments
 from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
 from ferryman.tools.tokens.dependencies import GrantDependencies
@@ -87,7 +88,7 @@ class ToolDependencies(GrantDependencies):
 
 
 async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequest) -> Ticket:
-    """Execute a call and return its settled ticket; a ticket that was settled before is returned as it is.
+    """Execute a call and return its ticket, settled or with its answer; one with a result is returned as it is.
 
     Raise `StaleError` or `UnavailableError`; then nothing was sent.
     """
@@ -96,6 +97,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
     if ticket.result is not None:
         return ticket
     about, unsent = {"execution": call_request.execution, "seq": call_request.seq}, False
+    prepared_call: PreparedCall | None = None
     try:
         prepared_call = await _prepare(deps, claimed_call, about)
     except UnavailableError:
@@ -122,6 +124,11 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
     result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
+    elif prepared_call is not None:
+        result, overflow = await read_overflow(claimed_call, prepared_call.long, result, now=deps.clock.now())
+        if overflow is not None:
+            await deps.tickets.answer(claimed_call, result, overflow)
+            return replace(ticket, result=result)
     now = deps.clock.now()
     await deps.tickets.settle(claimed_call, result, now=now, in_doubt=in_doubt)
     return replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)

@@ -16,7 +16,7 @@ from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.ports.errors import UnavailableError
-from ferryman.ports.gate import CallPolicy, PieceCounter, Sender, SendingState
+from ferryman.ports.gate import CallPolicy, LongAnswer, PieceCounter, Sender, SendingState
 from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.arguments import parse_builtin
 from ferryman.tools.http import PARSERS
@@ -38,7 +38,7 @@ class PreparedCall:
     """A call ready to be sent: `go` takes the seconds that it may take, and raises `NotSentError` where nothing was sent.
 
     `repeatable` means that sending it again has no further effect, `safe` that sending it has none at all. `sending` is the
-    state of its request; None where it is not known whether anything was sent.
+    state of its request; None where it is not known whether anything was sent. `long` has the whole answer once it was sent.
     """
 
     go: Callable[[float], Awaitable[ToolCallResult]] = field(repr=False)
@@ -46,6 +46,7 @@ class PreparedCall:
     safe: bool
     repeatable: bool
     sending: SendingState | None = None
+    long: LongAnswer = field(default_factory=LongAnswer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ class CallContext:
     count: PieceCounter | None = field(default=None, repr=False)
     reuses_connections: bool = True
     sending: SendingState = field(default_factory=SendingState)
+    long: LongAnswer = field(default_factory=LongAnswer)
 
     def build_policy(self, within_s: float) -> CallPolicy:
         """Return what the call may do at the gate, in `within_s` seconds."""
@@ -77,6 +79,7 @@ class CallContext:
             body_max=self._limit_body(),
             count=self.count,
             sending=self.sending,
+            long=self.long,
         )
 
     def _limit_body(self) -> int | None:
@@ -116,6 +119,7 @@ def prepare_request(gate: Sender, outbound: OutboundRequest, context: CallContex
         safe=outbound.method.safe,
         repeatable=outbound.repeatable,
         sending=context.sending,
+        long=context.long,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from ferryman.catalog.tools import FILES
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.files.quota import SETTLED_LIFETIME
 from ferryman.domain.owners.plan import PRO
@@ -17,14 +18,14 @@ from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.files import Files
 from ferryman.ports.kept import KeptTimers
 from ferryman.ports.model import ReplyScanner
-from ferryman.ports.tickets import CallRequest, ClaimedCall
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.tools.keeping.room import FileRoom
+from ferryman.tools.keeping.storing import KeptFiles
 from ferryman.tools.keyless.hook import CallHook
 from ferryman.tools.keyless.keeping import ResultFiles
-from ferryman.tools.keyless.room import FileRoom
 from ferryman.tools.web.hook import WebHook
-from tests.builders import build_policy, build_ticket
+from tests.builders import build_policy
 from tests.campaigns.crash.files import StoredFiles
 from tests.plain_files import ask_files
 
@@ -77,9 +78,8 @@ def build_keeping(
 ) -> tuple[Mapping[str, CallHook], ResultFiles]:
     """Return the hooks of calls, and what keeps long results, as the orchestrator of a deployment with a bucket has them."""
     room = FileRoom(files=files, quotas=quotas, clock=clock)
-    return {FILES: FileHook(room=room), "web": WebHook(True)}, ResultFiles(
-        room=room, scanner=scanner, timers=timers, period=PERIOD
-    )
+    results = KeptFiles(room=room, timers=timers, period=PERIOD)
+    return {FILES: FileHook(room=room), "web": WebHook(True)}, ResultFiles(files=results, scanner=scanner)
 
 
 async def collect(execution: Execution, files: WorkspaceFiles, quotas: FileQuotas, clock: Clock, *, stored: int) -> StoredFiles:
@@ -93,10 +93,6 @@ async def collect(execution: Execution, files: WorkspaceFiles, quotas: FileQuota
     quota = await quotas.get(workspace)
     clock.turn(SETTLED_LIFETIME + timedelta(seconds=1))
     room = FileRoom(files=files, quotas=quotas, clock=clock)
-    request = CallRequest(execution="later", seq=0, epoch=1, task=execution.task, owner=execution.owner)
-    claimed = ClaimedCall(
-        call_request=request, ticket=build_ticket(), policy=build_policy(plan=PRO), versions={}, created=execution.created_at
-    )
-    await room.reserve(claimed, execution, "later", 1, "later")
+    await room.reserve(replace(execution, policy=build_policy(plan=PRO)), "later", 1, "later")
     later = await quotas.close(workspace, "later", ())
     return StoredFiles(contents=contents, stored=stored, quota=quota, later=later)

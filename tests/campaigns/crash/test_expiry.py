@@ -10,10 +10,10 @@ import pytest
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.tools.files.workspace_files import WorkspaceFiles
-from ferryman.tools.keyless.expiry import ExpiryDependencies, deliver
+from ferryman.tools.keeping.expiry import ExpiryDependencies, deliver
 from tests.campaigns.crash.points import InstrumentedPort
 from tests.campaigns.crash.test_files import KilledError, Killer
-from tests.tools.keyless.test_expiry import OLD, TODAY, YOUNG, Shelf, W
+from tests.tools.keeping.test_expiry import OLD, TODAY, YOUNG, Shelf, W
 
 KEYS = (OLD, OLD.replace("0.txt", "1.txt"), YOUNG)
 

@@ -24,9 +24,10 @@ from ferryman.inmemory.objects import MemoryObjects
 from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.tools.keeping.room import FileRoom
+from ferryman.tools.keeping.storing import KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.keeping import ResultFiles
-from ferryman.tools.keyless.room import FileRoom
 from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
 from tests.campaigns.crash.points import InstrumentedPort
 from tests.campaigns.crash.test_files import KilledError, Killer
@@ -67,7 +68,7 @@ class Run:
         files: Any = WorkspaceFiles(InstrumentedPort(self._objects, "objects", meet))  # type: ignore[arg-type]
         room = FileRoom(files=files, quotas=quotas, clock=self.clock)
         timers: Any = InstrumentedPort(self.timers, "timers", meet)
-        results = ResultFiles(room=room, scanner=scanner, timers=timers, period=PERIOD)
+        results = ResultFiles(files=KeptFiles(room=room, timers=timers, period=PERIOD), scanner=scanner)
         return KeylessCalls(tickets=tickets, scanner=scanner, clock=self.clock, ask=self.ask, results=results)
 
     async def deliver(self, seq: int = 0) -> ToolCallResult:

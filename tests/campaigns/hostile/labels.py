@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tests.campaigns.hostile.perform import ScenarioRun
 
@@ -24,7 +26,15 @@ def find_claims(run: ScenarioRun) -> Iterable[str]:
             named = (call["arguments"] or {}).get("toolName") if call["tool"] == "call_custom_tool" else None
             if sources != [(named or call["tool"], call["seq"])] or "?" in str(label["sources"][0]["url"]):
                 yield f"the answer of call {call['seq']} is said to come from {label['sources']}"
-            if part["kind"] == "file" or part["file"] is not None:
-                yield f"the answer of call {call['seq']} is stored as the file {part['file']}"
-        if len(result["parts"]) > 1:
+        body, *others = result["parts"]
+        if body["kind"] == "file" or body["file"] is not None:
+            yield f"the answer of call {call['seq']} is stored as the file {body['file']}"
+        if others and (len(others) > 1 or not _is_kept(run, call["seq"], others[0])):
             yield f"the answer of call {call['seq']} has {len(result['parts'])} parts"
+
+
+def _is_kept(run: ScenarioRun, seq: int, part: Mapping[str, Any]) -> bool:
+    """Tell whether a part is the file of a long answer: of that call of that execution, which may read on."""
+    name = re.compile(rf"executions/[0-9-]{{10}}/{re.escape(run.execution)}/{seq}\.txt")
+    is_named = part["kind"] == "file" and part["file"] is not None and name.fullmatch(part["file"]) is not None
+    return is_named and "file_read" in run.scenario.tools

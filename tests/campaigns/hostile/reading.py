@@ -14,11 +14,18 @@ from tests.campaigns.hostile.exposures import ESCAPE, character
 from tests.campaigns.hostile.perform import ScenarioRun
 
 SHOWN_MAX = 50_000
+_READ_ON = (
+    r"\n(?:(?:The whole text, [0-9,]{1,7} bytes, is|The first [0-9,]{1,7} bytes are) kept in a file\. To read on: file_read "
+    r'\{"key": "executions/[0-9-]{10}/exec_[0-9a-f]{1,32}/[0-9]{1,5}(?:-[0-9])?\.txt", "offset": [0-9]{1,6}\}'
+    r"|Only [0-9,]{1,6} characters are shown, and the rest is not kept: [ -~]{1,200}\.)"
+)
+"""What follows the frame of a long answer, in the system's own words."""
 _FRAME = re.compile(
     r"(?:Error: (?:(?:HTTP [0-9]{3}(?: [A-Za-z\' -]{1,40})? -- [A-Za-z, ]{1,80}\.(?: Retry-After: [A-Za-z0-9,: ]{1,40}\.)?"
     r"|[a-z_]{1,40})\n)?)?"
     r'<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)"(?: status="[0-9]{1,3}")?((?: content_type="[^"<>\s]{1,170}")?'
-    r'(?: location="[^"<>\s]{1,2100}")?(?: retry_after="[A-Za-z0-9,: ]{1,40}")?)>(.*)</tool_response>',
+    r'(?: location="[^"<>\s]{1,2100}")?(?: retry_after="[A-Za-z0-9,: ]{1,40}")?)>(.*)</tool_response>'
+    rf"(?:{_READ_ON})?",
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

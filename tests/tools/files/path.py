@@ -17,9 +17,10 @@ from ferryman.ports.objects import Objects
 from ferryman.ports.tickets import Tickets
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.tools.keeping.room import FileRoom
+from ferryman.tools.keeping.storing import KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.keeping import ResultFiles
-from ferryman.tools.keyless.room import FileRoom
 from tests.plain_files import ask_files
 
 
@@ -44,7 +45,7 @@ class FilePath:
             clock=self.clock,
             ask=self.ask,
             hooks={"files": FileHook(room=room)},
-            results=ResultFiles(room=room, scanner=self.scanner, timers=MemoryKeptTimers()),
+            results=ResultFiles(files=KeptFiles(room=room, timers=MemoryKeptTimers()), scanner=self.scanner),
         )
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:

@@ -22,6 +22,7 @@ from ferryman.domain.files.quota import SETTLED_LIFETIME, FileQuota
 from ferryman.domain.labels.label import Integrity
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
+from ferryman.framing.windows import SCANNED_MAX
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.memory import Memory
@@ -30,9 +31,10 @@ from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.tools.keeping.room import FileRoom
+from ferryman.tools.keeping.storing import KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
-from ferryman.tools.keyless.keeping import SCANNED_MAX, ResultFiles
-from ferryman.tools.keyless.room import FileRoom
+from ferryman.tools.keyless.keeping import ResultFiles
 from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
 from tests.tools.files.path import FilePath
 
@@ -69,7 +71,7 @@ class Keeper:
             scanner=self,
             clock=self.clock,
             ask=self.ask,
-            results=ResultFiles(room=room, scanner=self, timers=self.timers),
+            results=ResultFiles(files=KeptFiles(room=room, timers=self.timers), scanner=self),
         )
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:

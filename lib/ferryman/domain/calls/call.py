@@ -142,14 +142,25 @@ class Ticket:
         """The names of the tools that the call is one of: of the tool that executes it, and of the one that was called."""
         return (self.tool,) if self.called_as is None else (self.tool, self.called_as)
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the call has a result that is not final: nobody sends it again, and its overflow is yet to be kept."""
+        return self.state is TicketState.SENT and self.result is not None
+
+
+def check_answered(ticket: Ticket | None) -> None:
+    """Raise `StaleError` where no result waits for its overflow to be kept: somebody else has settled it."""
+    if ticket is None or not ticket.is_answered:
+        raise StaleError("the result of the call is settled")
+
 
 def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:
-    """Return the ticket, claimed by the function that executes it now; a settled ticket is returned unchanged.
+    """Return the ticket, claimed by the function that executes it now; one with a result is returned unchanged.
 
     Raise `StaleError` where it may not be claimed. A ticket that was sent may be claimed again after its deadline. `stopped`
     tells that the execution was ended.
     """
-    if ticket.state is TicketState.SETTLED:
+    if ticket.state is TicketState.SETTLED or ticket.result is not None:
         return ticket
     is_sent = ticket.state is TicketState.SENT and ticket.deadline is not None and now < ticket.deadline
     if is_sent or ticket.epoch != epoch:

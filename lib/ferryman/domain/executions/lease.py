@@ -85,6 +85,11 @@ def settle_ticket(ticket: Ticket, result: ToolCallResult, *, now: datetime, in_d
     return replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
 
 
+def answer_ticket(ticket: Ticket, result: ToolCallResult) -> Ticket:
+    """Return a sent ticket with the result that is settled once its overflow is kept."""
+    return replace(ticket, result=result)
+
+
 def cancel_execution(current: Execution, *, by: str, now: datetime) -> Execution:
     """Return the execution with its cancel flag, and by whom it was set first; one that has not started ends at once."""
     flagged = replace(current, cancel_requested=True, cancelled_by=current.cancelled_by if current.cancel_requested else by)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
-from ferryman.domain.calls.call import TRUNCATED
+from ferryman.domain.calls.call import TRUNCATED, ToolCallResult
+from ferryman.domain.calls.part import Part, PartKind
 
 KEPT_BYTES_MAX = 512 * 1024
 """Of one result in UTF-8, with the line that tells what is missing after it."""
 
 KEPT_TYPE = "text/plain; charset=utf-8"
 FOLDER = "executions"
+UNCHECKED = "it could not be checked for credentials"
+"""Why a text is not kept that took too long to be scanned."""
+
 ENDED_LATER = timedelta(days=1)
 """An execution that was created on one day has ended on the next at the latest."""
 
@@ -23,43 +27,72 @@ _KEY = re.compile(FOLDER + r"/([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]+/[0-9]+(?:-[0-9]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptResult:
-    """The text of a result as it is stored in the file `key`; `is_cut` tells that there was more."""
+class Overflow:
+    """All of a text that is longer than the model is shown, without credentials, as it is stored in a file.
 
-    key: str
+    Reading on begins at byte `offset`; `is_all` tells that there was no more than that.
+    """
+
     content: bytes = field(repr=False)
-    is_cut: bool
-
-    @property
-    def sha256(self) -> str:
-        """The digest of the file, in hex."""
-        return hashlib.sha256(self.content).hexdigest()
-
-    def tell(self, offset: int, *, is_all: bool) -> str:
-        """Return the line that names the file and how to read on from byte `offset`.
-
-        `is_all` tells that the call read all that there was.
-        """
-        is_all = is_all and not self.is_cut
-        what = f"The whole text, {len(self.content):,} bytes, is" if is_all else f"The first {len(self.content):,} bytes are"
-        how = json.dumps({"key": self.key, "offset": offset})
-        return f"\n{what} kept in a file. To read on: file_read {how}"
+    offset: int
+    is_all: bool
 
 
-def build_kept(key: str, text: str, *, is_cut: bool) -> KeptResult:
-    """Return `text` as it is stored, at most `KEPT_BYTES_MAX` bytes; what has more, or `is_cut` already, says so at its end."""
-    encoded = text.encode(errors="replace")
-    if not is_cut and len(encoded) <= KEPT_BYTES_MAX:
-        return KeptResult(key=key, content=encoded, is_cut=False)
-    mark = f"\n{TRUNCATED} No more than {KEPT_BYTES_MAX:,} bytes of a result are kept.".encode()
-    # what is left of a character at the cut goes
-    whole = encoded[: KEPT_BYTES_MAX - len(mark)].decode(errors="ignore").encode()
-    return KeptResult(key=key, content=whole + mark, is_cut=True)
+def build_overflow(result: ToolCallResult, text: str, *, most: int, is_cut: bool, is_part: bool) -> Overflow:
+    """Return what is kept of a scanned text, of which `result` shows at most `most` characters.
+
+    `is_cut` tells that there was more to be scanned, `is_part` that not all was read of what there is. What is longer than
+    `KEPT_BYTES_MAX`, or `is_cut` already, says so at its end. What was shown as it is stored is not read again: neutralizing
+    may have changed the rest of the head.
+    """
+    offset = len(text[: count_same(_get_shown(result), text[:most])].encode(errors="replace"))
+    content = text.encode(errors="replace")
+    is_cut = is_cut or len(content) > KEPT_BYTES_MAX
+    if is_cut:
+        mark = f"\n{TRUNCATED} No more than {KEPT_BYTES_MAX:,} bytes of a result are kept.".encode()
+        # what is left of a character at the cut goes
+        content = content[: KEPT_BYTES_MAX - len(mark)].decode(errors="ignore").encode() + mark
+    return Overflow(content=content, offset=offset, is_all=not is_cut and not is_part)
 
 
-def tell_unkept(why: str, count: int) -> str:
-    """Return the line that says that only `count` characters of a result are there, and `why`, in our own words."""
-    return f"\nOnly {count:,} characters are shown, and the rest is not kept: {why}."
+def add_file(result: ToolCallResult, overflow: Overflow, key: str) -> ToolCallResult:
+    """Return a result with the line that names the file of its overflow and how to read on, and with its part.
+
+    The part has the label of the result's others.
+    """
+    size = len(overflow.content)
+    what = f"The whole text, {size:,} bytes, is" if overflow.is_all else f"The first {size:,} bytes are"
+    how = json.dumps({"key": key, "offset": overflow.offset})
+    line = f"\n{what} kept in a file. To read on: file_read {how}"
+    part = Part(
+        kind=PartKind.FILE,
+        start=len(result.content) + 1,
+        end=len(result.content) + len(line),
+        media_type=KEPT_TYPE,
+        size_bytes=size,
+        sha256=hashlib.sha256(overflow.content).hexdigest(),
+        file=key,
+        label=result.parts[0].label,
+    )
+    return replace(result, content=result.content + line, parts=(*result.parts, part))
+
+
+def tell_unkept(result: ToolCallResult, why: str) -> ToolCallResult:
+    """Return a result with the line that says that only what it shows is there, and `why`, in our own words."""
+    line = f"\nOnly {len(_get_shown(result)):,} characters are shown, and the rest is not kept: {why}."
+    return replace(result, content=result.content + line)
+
+
+def _get_shown(result: ToolCallResult) -> str:
+    return result.content[result.parts[0].start : result.parts[0].end]
+
+
+def count_same(text: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    most = min(len(text), len(other))
+    if text[:most] == other[:most]:
+        return most
+    return next(place for place in range(most) if text[place] != other[place])
 
 
 def name_kept(execution: str, created: datetime, seq: int, attempt: int) -> tuple[str, str]:

@@ -15,18 +15,22 @@ _TIMES = ("sent_at", "deadline", "settled_at")
 
 
 def write_settlement(ticket: Ticket) -> dict[str, Any]:
-    """Return the report of a settled `ticket`, as JSON; times are ISO 8601 with their offset."""
+    """Return the report of a `ticket` that is settled or has answered, as JSON; times are ISO 8601 with their offset."""
     assert ticket.result is not None, "a settled call has a result"
     times = {name: None if (at := getattr(ticket, name)) is None else at.isoformat() for name in _TIMES}
-    return {"attempt": ticket.attempt, "in_doubt": ticket.in_doubt, **times, "result": asdict(ticket.result)}
+    report = {"state": ticket.state.value, "attempt": ticket.attempt, "in_doubt": ticket.in_doubt}
+    return {**report, **times, "result": asdict(ticket.result)}
 
 
 def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
-    """Return `ticket` as it was settled. Raise ValueError, KeyError or TypeError for anything but a settlement."""
+    """Return `ticket` as it was settled or has answered.
+
+    Raise ValueError, KeyError or TypeError for anything but a settlement.
+    """
     times: dict[str, Any] = {name: _parse_time(report[name]) for name in _TIMES}
     return replace(
         ticket,
-        state=TicketState.SETTLED,
+        state=TicketState(report["state"]),
         attempt=int(report["attempt"]),
         in_doubt=bool(report["in_doubt"]),
         result=_read_result(report["result"]),

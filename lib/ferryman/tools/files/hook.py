@@ -19,7 +19,7 @@ from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.tickets import ClaimedCall
-from ferryman.tools.keyless.room import FileRoom
+from ferryman.tools.keeping.room import FileRoom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class FileHook:
             raise CallRefusedError(refusal.LEAK_IN_ARGUMENTS)
         key = _read_key(ticket.display_arguments)
         try:
-            quota = await self.room.reserve(claimed, execution, write, growth, key)
+            quota = await self.room.reserve(execution, write, growth, key)
         except QuotaExceededError as error:
             raise CallRefusedError(refusal.refuse_file(str(error), full=True)) from None
         except TooManyWritesError as error:

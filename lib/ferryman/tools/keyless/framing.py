@@ -9,13 +9,10 @@ from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.part import Part
 from ferryman.domain.calls.refusal import ERROR
 from ferryman.domain.http.status import describe_failure, is_error
+from ferryman.framing.windows import CHARACTERS_READ
 
 INLINE_CHARACTERS_MAX = 2_000
 """Texts up to this length are framed in this process, in some milliseconds at most; others in a worker process."""
-
-CHARACTERS_READ = 65_536
-"""Characters of a content that are read, as of every response: those that the model is shown, and enough after them to find a
-credential at the cut."""
 
 
 def strip_content(content: str) -> str:

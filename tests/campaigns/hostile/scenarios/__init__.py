@@ -22,6 +22,7 @@ from tests.campaigns.hostile.scenarios import (
     headers,
     joining,
     local,
+    long_answers,
     machine,
     made_up,
     neighbours,
@@ -70,5 +71,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     *fetching.SCENARIOS,
     *pages.SCENARIOS,
     *made_up.SCENARIOS,
+    *long_answers.SCENARIOS,
     *worst.SCENARIOS,
 )

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
 from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.egress.checks import scan_output
-from ferryman.tools.keyless.framing import CHARACTERS_READ
-from ferryman.tools.keyless.windows import OVERLAP, scan_windows
+from ferryman.framing.windows import CHARACTERS_READ, OVERLAP, scan_windows
 from tests.builders import build_label
 
 ENCODED = "K" * OVERLAP

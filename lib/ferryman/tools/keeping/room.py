@@ -10,7 +10,6 @@ from ferryman.domain.files.writes import FileWrite
 from ferryman.ports.clock import Clock
 from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.files import Files
-from ferryman.ports.tickets import ClaimedCall
 
 ABANDONED_AT_ONCE = 3
 """How many writes of ended executions one call looks after."""
@@ -24,12 +23,16 @@ class FileRoom:
     quotas: FileQuotas
     clock: Clock
 
-    async def reserve(self, claimed: ClaimedCall, execution: Execution, write: str, size_bytes: int, key: str) -> FileQuota:
-        """Reserve up to `size_bytes` for the `write` of the file `key`, once.
+    async def reserve(
+        self, execution: Execution, write: str, size_bytes: int, key: str, *, answered: int | None = None
+    ) -> FileQuota:
+        """Reserve up to `size_bytes` for the `write` of the file `key`, once; for the result of a call that has `answered`, by
+        its number, only as long as that is not settled.
 
-        Raise `QuotaExceededError`, `TooManyWritesError`, `WorkspaceGoneError` or `UnavailableError`.
+        Raise `QuotaExceededError`, `TooManyWritesError`, `WorkspaceGoneError`, `StaleError` or `UnavailableError`.
         """
-        context, now = execution.context, self.clock.now()
+        assert execution.policy is not None, "an opened execution has a policy"
+        context, limit_bytes, now = execution.context, execution.policy.plan.file_bytes, self.clock.now()
 
         async def reserve() -> FileQuota:
             return await self.quotas.reserve(
@@ -37,9 +40,10 @@ class FileRoom:
                 write,
                 owner=context.owner,
                 size_bytes=size_bytes,
-                limit_bytes=claimed.policy.plan.file_bytes,
+                limit_bytes=limit_bytes,
                 now=now,
                 key=key,
+                answered=None if answered is None else (execution.id, answered),
             )
 
         try:

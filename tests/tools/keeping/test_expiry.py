@@ -19,8 +19,9 @@ from ferryman.inmemory.objects import MemoryObjects
 from ferryman.inmemory.queue import MemoryKeptTimers, QueuedExpiry
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.tools.files.workspace_files import WorkspaceFiles
-from ferryman.tools.keyless import expiry
-from ferryman.tools.keyless.expiry import ExpiryDependencies, deliver
+from ferryman.tools.keeping import expiry
+from ferryman.tools.keeping.expiry import ExpiryDependencies, deliver
+from ferryman.tools.keyless.keeping import ResultFiles
 from tests.builders import START
 from tests.tools.keyless.test_keeping import Keeper, keeper, number
 
@@ -156,6 +157,10 @@ async def test_what_was_replaced_after_it_was_listed_stays_until_the_slice_comes
     assert OLD in await shelf.list()
 
 
+def with_period(results: ResultFiles, period: timedelta) -> ResultFiles:
+    return replace(results, files=replace(results.files, period=period))
+
+
 async def test_a_slice_without_a_queue_comes_again(shelf: Shelf) -> None:
     shelf.timers.is_away = True
     assert not await shelf.deliver()
@@ -167,7 +172,7 @@ async def test_a_slice_without_a_queue_comes_again(shelf: Shelf) -> None:
 async def test_a_result_is_kept_with_a_timer(keeper: Keeper) -> None:
     keeper.says = number(1_000)
     assert keeper.calls.results is not None
-    keeper.calls = replace(keeper.calls, results=replace(keeper.calls.results, period=timedelta(days=3)))
+    keeper.calls = replace(keeper.calls, results=with_period(keeper.calls.results, timedelta(days=3)))
     await keeper.execute()
     assert [timer.day for timer in keeper.timers.waiting] == [keeper.clock.now().date() + timedelta(days=5)]
 
@@ -175,7 +180,7 @@ async def test_a_result_is_kept_with_a_timer(keeper: Keeper) -> None:
 async def test_without_a_timer_nothing_is_kept(keeper: Keeper) -> None:
     keeper.says, keeper.timers.is_away = number(1_000), True
     assert keeper.calls.results is not None
-    keeper.calls = replace(keeper.calls, results=replace(keeper.calls.results, period=PERIOD))
+    keeper.calls = replace(keeper.calls, results=with_period(keeper.calls.results, PERIOD))
     result = await keeper.get_result()
     assert ("files cannot be reached now" in result.content, keeper.objects._objects, keeper.quota.reserved_bytes) == (
         True,

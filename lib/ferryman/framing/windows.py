@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
-from ferryman.tools.keyless.framing import CHARACTERS_READ
+from ferryman.domain.files.kept import KEPT_BYTES_MAX
+
+CHARACTERS_READ = 65_536
+"""Characters of a text that are scanned at once: those that the model is shown, and enough after them to find a credential at
+the cut."""
 
 OVERLAP = CHARACTERS_READ - RESULT_CHARACTERS_MAX
 """Characters that two windows share: as many as every response has beyond what is shown of it."""
+
+SCANNED_MAX = KEPT_BYTES_MAX + OVERLAP
+"""Characters that are scanned of a text: those that may be kept, and enough after them to find a credential at the cut."""
 
 
 async def scan_windows(first: str, rest: str, scan: Callable[[str], Awaitable[str]]) -> str:
