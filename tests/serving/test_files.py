@@ -13,6 +13,7 @@ from ferryman.domain.files.links import LINK_LIFETIME
 from ferryman.domain.files.writes import FILE_BYTES_MAX, READ_BYTES_MAX
 from ferryman.domain.workspaces.member import Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.ports.errors import UnavailableError
 
 from .conftest import Stage
@@ -160,6 +161,22 @@ async def test_a_deleted_file_is_gone_and_its_bytes_are_free(client: Client, sta
     assert [(await get(client)).status_code, (await client.delete("/v1/files/notes/trip.md")).status_code] == [404, 404]
     quota = stage.memory.file_quotas[HOME]
     assert (quota.used_bytes, quota.reservations) == (0, {})
+
+
+async def test_a_deletion_that_cannot_be_counted_leaves_what_tells_of_it(client: Client, stage: Stage, monkeypatch: Any):
+    await put(client)
+    close = MemoryFileQuotas.close
+
+    async def fail(*_: Any) -> Any:
+        raise UnavailableError("it does not answer")
+
+    monkeypatch.setattr(MemoryFileQuotas, "close", fail)
+    assert (await client.delete("/v1/files/notes/trip.md")).status_code == 204
+    ((write, _),) = stage.memory.file_quotas[HOME].reservations.items()
+    done = await stage.files.find(HOME, "notes/trip.md", write=write)
+    assert done is not None
+    await close(MemoryFileQuotas(stage.memory), HOME, write, done.writes)
+    assert stage.memory.file_quotas[HOME].used_bytes == 0
 
 
 async def test_files_are_listed_by_prefix_page_by_page_with_the_bytes_that_they_use(client: Client):

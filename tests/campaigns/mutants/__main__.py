@@ -25,9 +25,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 BUILD = ROOT / "build" / "mutants"
 PACKAGES: Mapping[str, tuple[str, ...]] = {
-    **{name: (f"tests/{name}",) for name in ("archives", "egress", "loop", "metering", "objects", "pages", "searxng", "tools")},
+    **{name: (f"tests/{name}",) for name in ("archives", "egress", "loop", "metering", "pages", "searxng")},
     "domain": ("tests/domain", "tests/archives", "tests/metering"),
     "framing": ("tests/framing", "tests/egress/test_frames.py"),
+    "objects": ("tests/objects", "tests/contracts/test_objects.py"),
+    "tools": ("tests/tools", "tests/contracts/test_files.py"),
 }
 """The packages that are tried, and the tests that each is held to: its own, and others that are about nothing else."""
 COPIED = ("tests", "emulator", "infra", "functions", "bench", "docs", "pyproject.toml", "README.md", "Makefile", "CHANGELOG.md")

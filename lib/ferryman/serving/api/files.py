@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, timedelta
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -17,24 +16,21 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.files.conditions import RangeOutsideError, format_tag, read_range, read_tags
 from ferryman.domain.files.keys import clean_key, clean_prefix
 from ferryman.domain.files.links import LINK_LIFETIME, FileLink, LinkInvalidError, read_link, write_link
-from ferryman.domain.files.object import ABSENT, Object, ObjectChangedError, ObjectMissingError
-from ferryman.domain.files.quota import QuotaExceededError, TooManyWritesError
-from ferryman.domain.files.writes import FILE_BYTES_MAX, FileWrite
+from ferryman.domain.files.object import Object, ObjectMissingError
+from ferryman.domain.files.writes import FILE_BYTES_MAX
 from ferryman.domain.problem import InvalidInputError, build_input_error
-from ferryman.ports.errors import UnavailableError
 from ferryman.rates import Rate
 from ferryman.serving import keys
 from ferryman.serving.api.access import Dependencies, Manager, Reader, get_plan
 from ferryman.serving.api.downloads import DEFAULT_TYPE, build_download
-from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.file_writes import count_write, read_condition, repeat_write, reserve_write
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.large_body import take_large_body
 from ferryman.serving.api.limits import take_token
 from ferryman.serving.api.paging import ByName
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import file as shapes
-
-Answer = TypeVar("Answer")
 
 NO_DIRECT_LINKS = (
     "this deployment gives no direct links: they are good without an API key, and its operator has not allowed them"
@@ -48,9 +44,6 @@ WRITES_RATE = Rate(at_once=30, every=timedelta(seconds=0.5))
 
 LINKS_RATE = Rate(at_once=20, every=timedelta(seconds=1))
 """Direct links that an owner may ask for in one instance: each is a signature that Google makes, and a line in the history."""
-
-ATTEMPTS = 2
-"""How often a write is made where its answer is lost: under one name, so that it happens once."""
 
 BYTES = {"schema": {"type": "string", "contentMediaType": DEFAULT_TYPE}, "example": "# The trip\n\nBy ferry, at night.\n"}
 DOWNLOAD: dict[int | str, dict[str, Any]] = {
@@ -126,18 +119,18 @@ async def put_file(
             "key", "must be written as it is kept: in NFC, without empty parts, dots alone, and what is not seen"
         )
     take_token(deps.file_rates, f"writes:{caller.owner.id}", WRITES_RATE, now=deps.clock.now(), what="writes of files")
-    expected = await _read_condition(deps, caller, key, if_match, if_none_match)
+    expected = await read_condition(deps, caller, key, if_match, if_none_match)
     content_type = request.headers.get("content-type") or DEFAULT_TYPE
     async with take_large_body(request, deps, caller, what="files") as content:
         if len(content) > FILE_BYTES_MAX:
             raise HTTPException(413, f"a file has at most {FILE_BYTES_MAX:,} bytes")
-        async with _reserve(deps, caller, key, len(content)) as write:
-            done = await _repeat(
+        async with reserve_write(deps, caller, key, len(content)) as write:
+            done = await repeat_write(
                 lambda: deps.files.write(
                     caller.workspace, key, content, content_type=content_type, write=write, expected=expected
                 )
             )
-            await _close(deps, caller, write, done)
+            await count_write(deps, caller, write, done)
     response.headers["ETag"] = format_tag(done.version)
     return shapes.StoredFileResponse(key=key, size_bytes=len(content), etag=done.version, created=done.is_new)
 
@@ -146,13 +139,13 @@ async def put_file(
 async def delete_file(key: str, deps: Dependencies, caller: Manager, if_match: IfMatch = None) -> None:
     _check_key(key)
     take_token(deps.file_rates, f"writes:{caller.owner.id}", WRITES_RATE, now=deps.clock.now(), what="writes of files")
-    expected = await _read_condition(deps, caller, key, if_match, None)
-    async with _reserve(deps, caller, key, 0) as write:
-        done = await _repeat(lambda: deps.files.delete(caller.workspace, key, write=write, version=expected))
+    expected = await read_condition(deps, caller, key, if_match, None)
+    async with reserve_write(deps, caller, key, 0) as write:
+        done = await repeat_write(lambda: deps.files.delete(caller.workspace, key, write=write, version=expected))
         if done is None:
             raise NotFoundError("file")
-        await _close(deps, caller, write, done)
-        await deps.files.purge(caller.workspace, key, version=done.version)
+        if await count_write(deps, caller, write, done):
+            await deps.files.purge(caller.workspace, key, version=done.version)
 
 
 @router.get("/file-links", summary="A link to a file that is good for some minutes")
@@ -213,68 +206,6 @@ def _check_key(key: str) -> None:
         if clean_key(key) == key:
             return
     raise NotFoundError("file")
-
-
-async def _read_condition(
-    deps: ApiDependencies, caller: Caller, key: str, if_match: str | None, if_none_match: str | None
-) -> str | None:
-    """Return the version that a write expects, None for any. Raise 412 where the condition cannot hold any more."""
-    if if_none_match is not None:
-        if read_tags(if_none_match, "If-None-Match") is not None or if_match is not None:
-            raise ConflictError("If-None-Match of a write is *, which says that there must be no such file, and stands alone")
-        return ABSENT
-    if if_match is None:
-        return None
-    tags, file = read_tags(if_match, "If-Match"), await deps.files.head(caller.workspace, key)
-    if file is None or (tags is not None and file.version not in tags):
-        raise _build_changed_error()
-    return file.version
-
-
-@asynccontextmanager
-async def _reserve(deps: ApiDependencies, caller: Caller, key: str, size_bytes: int) -> AsyncIterator[str]:
-    """Reserve the bytes of a write while the block makes it, and give them back where it stores nothing.
-
-    Yields the write's name. Where its outcome is unknown, the bytes stay reserved until the bucket was looked into.
-    """
-    plan, write = get_plan(deps, caller.owner), deps.ids.new("upload")
-    quotas, workspace, now = deps.file_quotas, caller.workspace, deps.clock.now()
-    try:
-        await quotas.reserve(
-            workspace, write, owner=caller.owner.id, size_bytes=size_bytes, limit_bytes=plan.file_bytes, now=now, key=key
-        )
-    except QuotaExceededError as error:
-        raise HTTPException(413, str(error)) from None
-    except TooManyWritesError as error:
-        raise HTTPException(429, str(error), {"Retry-After": "5"}) from None
-    try:
-        yield write
-    except ObjectChangedError:
-        await quotas.release(workspace, write)
-        raise _build_changed_error() from None
-    except (InvalidInputError, HTTPException):
-        await quotas.release(workspace, write)
-        raise
-
-
-async def _close(deps: ApiDependencies, caller: Caller, write: str, done: FileWrite) -> None:
-    """Count what a write has stored. Where that is not possible now, its bytes stay reserved, and are counted later."""
-    try:
-        await deps.file_quotas.close(caller.workspace, write, done.writes)
-    except UnavailableError as error:
-        deps.tracer.line("file.not_counted", severity="WARNING", error=type(error).__name__)
-
-
-async def _repeat(write: Callable[[], Awaitable[Answer]]) -> Answer:
-    """Return what `write` answers, made again where its answer was lost. Raise `UnavailableError`."""
-    for _ in range(ATTEMPTS - 1):
-        with suppress(UnavailableError):
-            return await write()
-    return await write()
-
-
-def _build_changed_error() -> HTTPException:
-    return HTTPException(412, "the file is of another version than the condition says, or is not there")
 
 
 def _read_api_key(request: Request) -> str:
