@@ -11,8 +11,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from ferryman.tools.keyless.room import FileRoom
-
 from bench.operations.bucket import run_bucket
 from bench.operations.counting import Counts
 from bench.operations.model import HOST, Call, CountingModel
@@ -32,6 +30,8 @@ from ferryman.tools.files.answering import answer_call
 from ferryman.tools.files.file_call import FileCall
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.tools.keeping.room import FileRoom
+from ferryman.tools.keeping.storing import KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.hook import CallHook
 from ferryman.tools.keyless.keeping import ResultFiles
@@ -96,9 +96,8 @@ async def add_keyless(system: CountedSystem) -> CountedSystem:
         return KeylessAnswer(text, url=url, method=None if url is None else "GET", response_status=None if url is None else 200)
 
     room = FileRoom(files=_reach(files, counts), quotas=FirestoreFileQuotas(clients), clock=clock)
-    results = ResultFiles(
-        room=room, scanner=scanner, timers=CloudTasksKept(clients, settings), period=Retention.from_settings(settings).period
-    )
+    kept = KeptFiles(room=room, timers=CloudTasksKept(clients, settings), period=Retention.from_settings(settings).period)
+    results = ResultFiles(files=kept, scanner=scanner)
     hooks: Mapping[str, CallHook] = {FILES: FileHook(room=room), WEB: WebHook(True)}
     keyless = KeylessCalls(
         tickets=FirestoreTickets(clients), scanner=scanner, clock=clock, ask=ask, hooks=hooks, results=results
