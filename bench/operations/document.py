@@ -18,7 +18,7 @@ COMMAND = "python -m bench.operations --write"
 PARTS = (
     *("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "check", "sweep"),
     *("instance", "conversation", "alert_repeat", "roll_up", "usage_event"),
-    *("file_write", "file_read", "web_fetch", "kept_result", "web_search_tool"),
+    *("file_write", "file_read", "web_fetch", "kept_result", "kept_answer", "web_search_tool"),
 )
 AMOUNTS = {
     "reads": READS,

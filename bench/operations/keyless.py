@@ -13,13 +13,14 @@ from uuid import UUID
 
 from bench.operations.bucket import run_bucket
 from bench.operations.counting import Counts
-from bench.operations.model import HOST, Call, CountingModel
+from bench.operations.model import CREDENTIAL, HOST, LINE, LONG_PATH, LONG_TEXT, Call, CountingModel
 from bench.operations.services import FILES, WEB
 from bench.operations.system import INVOKED, TASK, CountedSystem, create_task
 from ferryman.composition.files import TOOLS as FILE_TOOLS
-from ferryman.domain.calls.call import ToolCall
+from ferryman.domain.calls.call import Ticket, ToolCall
 from ferryman.domain.calls.keyless_answer import KeylessAnswer, read_answer
 from ferryman.domain.calls.part import PartKind
+from ferryman.domain.executions.execution import Execution
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.file_quotas import FirestoreFileQuotas
@@ -30,6 +31,7 @@ from ferryman.tools.files.answering import answer_call
 from ferryman.tools.files.file_call import FileCall
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.files.workspace_files import WorkspaceFiles
+from ferryman.tools.keeping.answered import AnsweredCalls
 from ferryman.tools.keeping.room import FileRoom
 from ferryman.tools.keeping.storing import KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
@@ -39,10 +41,6 @@ from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.web.hook import WebHook
 
 FILE_BYTES = 4_000
-LONG = 100_000
-"""Characters of a page that is kept: two windows of the scan."""
-LONG_PATH = "long"
-LINE = "The night ferry leaves at ten. "
 TURNS = 2
 """Turns of an execution that is measured: the second one is."""
 
@@ -62,6 +60,11 @@ def fetch(turn: int, number: int, *, path: str = "page") -> Call:
     return "web_fetch", {"url": f"https://{HOST}/{path}?turn={turn}&n={number}"}
 
 
+def ask_long(turn: int, number: int) -> Call:
+    """Return a call with a credential whose answer is kept."""
+    return "api_call", {"method": "GET", "url": f"https://{HOST}/{LONG_PATH}?turn={turn}&n={number}", "credential": CREDENTIAL}
+
+
 def search(turn: int, number: int) -> Call:
     """Return a call that searches."""
     return "web_search_tool", {"query": f"ferries {turn} {number}"}
@@ -72,6 +75,7 @@ CALLS: Mapping[str, Callable[[int, int], Call]] = {
     "file_read": read,
     "web_fetch": fetch,
     "kept_result": partial(fetch, path=LONG_PATH),
+    "kept_answer": ask_long,
     "web_search_tool": search,
 }
 """By part; files are written before they are read."""
@@ -92,17 +96,27 @@ async def add_keyless(system: CountedSystem) -> CountedSystem:
             tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
             return read_answer(await answer_call(call, tool_call, UUID(body["user"]), within_s=body["within_s"]))
         url = body["arguments"].get("url")
-        text = LINE * (LONG // len(LINE)) if LONG_PATH in str(url) else LINE
+        text = LONG_TEXT if LONG_PATH in str(url) else LINE
         return KeylessAnswer(text, url=url, method=None if url is None else "GET", response_status=None if url is None else 200)
 
     room = FileRoom(files=_reach(files, counts), quotas=FirestoreFileQuotas(clients), clock=clock)
-    kept = KeptFiles(room=room, timers=CloudTasksKept(clients, settings), period=Retention.from_settings(settings).period)
-    results = ResultFiles(files=kept, scanner=scanner)
+    long_results = KeptFiles(
+        room=room, timers=CloudTasksKept(clients, settings), period=Retention.from_settings(settings).period
+    )
+    results = ResultFiles(files=long_results, scanner=scanner)
     hooks: Mapping[str, CallHook] = {FILES: FileHook(room=room), WEB: WebHook(True)}
     keyless = KeylessCalls(
         tickets=FirestoreTickets(clients), scanner=scanner, clock=clock, ask=ask, hooks=hooks, results=results
     )
-    registry = ToolRegistry(keyless.execute)
+    functions = system.loop.registry
+
+    async def run(ticket: Ticket, *, execution: Execution) -> Ticket:
+        answered = await functions.execute(ticket, execution=execution, admit=lambda _: None)
+        assert isinstance(answered, Ticket)
+        return answered
+
+    answers = AnsweredCalls(run=run, executions=system.loop.executions, clock=clock, files=long_results)
+    registry = ToolRegistry(keyless.execute, {"http": answers.execute})
     tools = [*TASK["tools"], *FILE_TOOLS, "web_fetch", "web_search_tool"]
     task = await create_task(system.client, {**TASK, "name": "files", "tools": tools})
     return replace(system, loop=replace(system.loop, registry=registry), task=task)
@@ -116,7 +130,7 @@ async def count_keyless(system: CountedSystem, kind: str) -> tuple[Counts, Count
         execution = await system.request_execution()
         model = CountingModel(TURNS, calls, partial(system.snapshot, execution), choose=CALLS[kind])
         await system.deliver(execution, model)
-        await _check(system, execution, is_kept=kind == "kept_result")
+        await _check(system, execution, is_kept=kind in ("kept_result", "kept_answer"))
         counted += [model.at_turn[TURNS - 1], model.at_turn[TURNS]]
     first, second, third, fourth = counted
     return first, second, third, fourth

@@ -14,6 +14,11 @@ from ferryman.ports.errors import UnavailableError
 HOST = "api.github.com"
 CREDENTIAL = "GITHUB_TOKEN"
 
+LINE = "The night ferry leaves at ten. "
+LONG_PATH = "long"
+LONG_TEXT = LINE * (100_000 // len(LINE))
+"""What is kept of a page or an answer: two windows of the scan."""
+
 Action = Callable[[], Awaitable[None]]
 Call = tuple[str, Mapping[str, Any]]
 """A tool and its arguments."""

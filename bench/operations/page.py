@@ -28,6 +28,7 @@ CALL_TITLES = {
     "web_fetch": "`web_fetch`",
     "web_search_tool": "`web_search_tool`",
     "kept_result": "`web_fetch`, 100,000 characters, kept as a file",
+    "kept_answer": "`api_call`, 100,000 characters, kept as a file",
 }
 CALL_AMOUNTS = ("reads", "writes", "deletes", "queue_operations", "class_a", "class_b")
 """Each has a price of its own name."""

@@ -43,8 +43,9 @@ class PartCounts:
     is added for each of their turns. `instance` is what new instances of the functions ask for once. The bytes of a call are
     without those of its answer.
 
-    `file_write`, `file_read`, `web_fetch` and `web_search_tool` take the place of `call`, for a call of that tool, and
-    `kept_result` for one of `web_fetch` whose long result is kept as a file. What they store of an answer is in none of them.
+    `file_write`, `file_read`, `web_fetch` and `web_search_tool` take the place of `call`, for a call of that tool,
+    `kept_result` for one of `web_fetch` whose long result is kept as a file, and `kept_answer` for one of `api_call`. What they
+    store of an answer is in none of them.
     """
 
     start: Part
@@ -70,6 +71,7 @@ class PartCounts:
     file_read: Part
     web_fetch: Part
     kept_result: Part
+    kept_answer: Part
     web_search_tool: Part
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 
 from bench.operations.counting import CountingHandler, Counts
-from bench.operations.model import HOST
+from bench.operations.model import HOST, LONG_PATH, LONG_TEXT
 from bench.operations.storage import StoredDocuments
 from emulator.clock import EmulatorClock
 from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
@@ -36,7 +36,8 @@ COUNTED = (*FUNCTIONS, WEBHOOK)
 async def run_internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
     folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="bench-operations-")))
     internet = Internet(folder, clock=EmulatorClock())
-    internet.can(HOST, [read_route({"method": "*", "path": "/x", "body": "x" * answer_bytes}, "route")])
+    bodies = {"/x": "x" * answer_bytes, f"/{LONG_PATH}": LONG_TEXT}
+    internet.can(HOST, [read_route({"method": "*", "path": path, "body": body}, "route") for path, body in bodies.items()])
     await internet.start()
     closing.push_async_callback(internet.close)
     return internet
