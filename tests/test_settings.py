@@ -77,6 +77,19 @@ def test_a_level_that_is_none_is_refused():
         read({"FERRYMAN_LOG_LEVEL": "LOUD"})
 
 
+@pytest.mark.parametrize(("text", "size"), [(None, 10_485_760), ("", 10_485_760), ("10485760", 10_485_760), ("1", 1)])
+def test_so_many_bytes_of_a_page_are_read(text, size):
+    assert read({} if text is None else {"FERRYMAN_PAGE_BYTES_MAX": text}).page_bytes_max == size
+
+
+@pytest.mark.parametrize("text", ["0", "10485761", "-1", "1.5", "many", "999999999"])
+def test_bytes_of_a_page_must_be_a_number_that_a_reader_of_pages_takes(text):
+    with pytest.raises(
+        MisconfiguredError, match="FERRYMAN_PAGE_BYTES_MAX must be a whole number of bytes from 1 to 10,485,760"
+    ):
+        read({"FERRYMAN_PAGE_BYTES_MAX": text})
+
+
 @pytest.mark.parametrize(("text", "days"), [(None, 90), ("30", 30), ("0", 0), ("", 0)])
 def test_executions_are_kept_for_days_and_with_none_for_ever(text, days):
     assert read({} if text is None else {"FERRYMAN_RETENTION_DAYS": text}).retention_days == days

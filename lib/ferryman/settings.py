@@ -56,6 +56,10 @@ class MisconfiguredError(RuntimeError):
     """The environment does not describe a deployment that may start; the message names the variable."""
 
 
+PAGE_BYTES_MAX = 10_485_760
+"""Bytes of a page that may be read: what a reader of pages takes in its time and memory (`ferryman.pages`)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The environment, parsed. Names that end in `_s` are seconds; URLs have no trailing slash.
@@ -108,7 +112,7 @@ class Settings:
     model_key_set: bool = True  # whether the models with list prices can be used; 0 on a local stack without a key
     integrations: tuple[Mapping[str, Any], ...] = ()  # services beside the built-in ones, as JSON
     robots: bool = True  # whether pages are fetched only where the robots.txt of their site allows it
-    page_bytes_max: int = 10_485_760  # how many bytes of a page may be read, whatever a call asks for
+    page_bytes_max: int = PAGE_BYTES_MAX  # how many bytes of a page may be read, whatever a call asks for
     lease_s: float = 120.0  # how long an instance has an execution to itself before another may take over
     request_s: float = REQUEST_SECONDS  # how long one call may take
     slice_s: float = 1_740.0  # how long a function works on an execution before the next one goes on
@@ -300,6 +304,12 @@ def _parse_seconds(text: str) -> float | None:
     return value
 
 
+def _parse_page_bytes(text: str) -> int | None:
+    if re.fullmatch("[0-9]{0,8}", text, re.ASCII) is None or not 0 < int(text or 1) <= PAGE_BYTES_MAX:
+        raise ValueError
+    return int(text) if text else None
+
+
 def _parse_days(text: str) -> int:
     if re.fullmatch("[0-9]{0,5}", text, re.ASCII) is None:
         raise ValueError
@@ -315,6 +325,7 @@ _PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "Mapping": (lambda text: _parse_json(text, dict), "must be a JSON object"),
     "tuple": (lambda text: tuple(_parse_json(text, list)), "must be a JSON array"),
     "models": (lambda text: parse_operator_models(_parse_json(text, dict)), "must be a JSON object"),
+    "page_bytes_max": (_parse_page_bytes, f"must be a whole number of bytes from 1 to {PAGE_BYTES_MAX:,}"),
     "deployed": (lambda _: True, ""),  # the platform sets it, to the function's name
     "otlp_endpoint": (lambda text: text.rstrip("/") or None, ""),
     "log_level": (lambda text: LEVELS[LEVELS.index(text or "INFO")], f"must be one of {', '.join(LEVELS)}"),
