@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
+from ferryman.domain.http.charsets import PIECE_BYTES
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.sanitize import render_response
-from ferryman.egress.text import PIECE_BYTES, decode_text
+from ferryman.egress.text import decode_text
 from tests.canaries import canary
 
 from .plants import credential

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferryman.domain.http.charsets import STRAY_MAX
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.sanitize import render_response
-from ferryman.egress.text import STRAY_MAX, decode_text
+from ferryman.egress.text import decode_text
 from tests.egress.plants import NOTATIONS, VALUES, credential
 
 NOBODY = SecretScanner([])

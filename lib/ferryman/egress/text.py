@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import io
 
 from ferryman.domain.http.charsets import (
     CHARSET,
     CODECS,
-    MARKS,
     REPLACED,
-    REPLACED_SHARE_MAX,
     STRAY_MAX,
     TEXT_TYPE,
-    UNREADABLE,
-    UNREADABLE_SHARE_MAX,
+    count_unreadable,
+    decode_pieces,
+    find_mark,
+    is_noise,
 )
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress.leaks import SecretScanner
@@ -24,24 +22,17 @@ from ferryman.egress.response_head import get_header, get_media_type
 from ferryman.framing.frame import remove_invisible
 from ferryman.framing.windows import CHARACTERS_READ
 
-PIECE_BYTES = 65_536
-
 
 def decode_text(inbound: InboundResponse, most: int = CHARACTERS_READ) -> str | None:
     """Return the body as text without invisible characters, at most `most` of it; None where it is binary.
 
-    What does not decode is replaced. Piece by piece, since one character may make a whole text four times as large as its
-    bytes.
+    What does not decode is replaced.
     """
-    name, mark = _detect_encoding(inbound)
-    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(name)("replace"), translate=True)
-    pieces, characters, size = [], 0, len(inbound.body)
+    pieces, characters = list[str](), 0
     decoded, unreadable, replaced = 0, 0, 0
-    for start in range(mark, size, PIECE_BYTES):
-        is_last = start + PIECE_BYTES >= size
-        piece = decoder.decode(inbound.body[start : start + PIECE_BYTES], final=is_last)
+    for piece, is_last in decode_pieces(inbound.body, *_detect_encoding(inbound)):
         decoded += len(piece)
-        unreadable += len(piece) - len(UNREADABLE.sub("", piece))
+        unreadable += count_unreadable(piece)
         # half a character at the cut is no fault of the peer's
         replaced += piece.count(REPLACED) - (inbound.cut and is_last and piece.endswith(REPLACED))
         pieces.append(remove_invisible(piece))
@@ -55,9 +46,7 @@ def _is_binary(inbound: InboundResponse, characters: int, unreadable: int, repla
     """Tell a body that is not text by its bytes: of a textual type, it may have some faults; of any other, none."""
     if not TEXT_TYPE.fullmatch(get_media_type(inbound) or ""):
         return unreadable + replaced > 0
-    if unreadable + replaced <= STRAY_MAX:
-        return False
-    return unreadable > UNREADABLE_SHARE_MAX * characters or replaced > REPLACED_SHARE_MAX * characters
+    return unreadable + replaced > STRAY_MAX and is_noise(characters, unreadable, replaced)
 
 
 def describe_binary(inbound: InboundResponse, content_type: str | None, scanner: SecretScanner) -> tuple[str, str | None]:
@@ -77,8 +66,7 @@ def describe_binary(inbound: InboundResponse, content_type: str | None, scanner:
 
 def _detect_encoding(inbound: InboundResponse) -> tuple[str, int]:
     """Return the codec, and the length of the byte order mark in bytes."""
-    for mark, name in MARKS:
-        if inbound.body.startswith(mark):
-            return name, len(mark)
+    if (marked := find_mark(inbound.body)) is not None:
+        return marked
     match = CHARSET.search(get_header(inbound, "content-type") or "")
     return CODECS.get(match[1].lower() if match else "utf-8", "utf-8"), 0

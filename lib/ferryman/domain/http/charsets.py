@@ -1,4 +1,4 @@
-"""Charsets in which a text may come: the allowed ones, their codecs, and the marks that tell them.
+"""Charsets in which a text may come: the allowed ones, their codecs, the marks that tell them, and how a body is decoded.
 
 Those of the Encoding Standard that keep no state between characters. Any other codec of Python may turn harmless bytes into a
 frame, or raise other errors.
@@ -7,8 +7,9 @@ frame, or raise other errors.
 from __future__ import annotations
 
 import codecs
+import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 CHARSET = re.compile(r";\s*charset\s*=\s*\"?([A-Za-z0-9._:-]{1,40})\"?", re.IGNORECASE | re.ASCII)
 """The charset in the value of a `content-type` header."""
@@ -54,3 +55,32 @@ STRAY_MAX = 16
 
 UNREADABLE_SHARE_MAX = 0.04  # of the characters of a text; random bytes have a tenth and more in every charset
 REPLACED_SHARE_MAX = 0.25  # of bytes that do not decode: less than in text of another alphabet than its charset
+
+PIECE_BYTES = 65_536
+"""Bytes that are decoded at once: one character may make a whole text four times as large as its bytes."""
+
+
+def find_mark(content: bytes) -> tuple[str, int] | None:
+    """Return the codec that a byte order mark tells, and the length of the mark in bytes; None where there is none."""
+    return next(((name, len(mark)) for mark, name in MARKS if content.startswith(mark)), None)
+
+
+def decode_pieces(content: bytes, codec: str, mark: int) -> Iterator[tuple[str, bool]]:
+    """Yield the text of a body after its mark in pieces, and of each whether it is the last.
+
+    What does not decode is replaced; line breaks are newlines.
+    """
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)("replace"), translate=True)
+    for start in range(mark, len(content), PIECE_BYTES):
+        is_last = start + PIECE_BYTES >= len(content)
+        yield decoder.decode(content[start : start + PIECE_BYTES], final=is_last), is_last
+
+
+def count_unreadable(text: str) -> int:
+    """Return how many characters of a text no text has."""
+    return len(text) - len(UNREADABLE.sub("", text))
+
+
+def is_noise(characters: int, unreadable: int, replaced: int) -> bool:
+    """Tell by the shares of unreadable characters and of bytes that did not decode that these characters are no text."""
+    return unreadable > UNREADABLE_SHARE_MAX * characters or replaced > REPLACED_SHARE_MAX * characters
