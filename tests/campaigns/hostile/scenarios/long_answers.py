@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import gzip
 
-from tests.campaigns.hostile.scenario import BEARER, PUBLIC, Answer, Scenario, call, call_api, call_tools, finish
+from tests.campaigns.hostile.scenario import (
+    BEARER,
+    PUBLIC,
+    Answer,
+    Scenario,
+    call,
+    call_api,
+    call_tools,
+    declare_probe,
+    finish,
+)
 from tests.campaigns.hostile.scenarios.pages import FRAMES
 
 READ_ON = "is kept in a file. To read on: file_read"
@@ -51,6 +61,17 @@ SCENARIOS = (
     *(_get(f"{what} behind what is shown", _put(f"\n{text} marked\n", BEHIND)) for what, text in list(FRAMES.items())[:3]),
     _get("more than there is room for", _put("{key}", BEHIND), "the rest is not kept", room=1_000),
     _get("a bomb", Answer(headers={**TEXT, "content-encoding": "gzip"}, body=BOMB), "The first 524,288 bytes are kept"),
+    Scenario(
+        name="long answer: the key in what a declared tool reads",
+        tools=("file_read", "content_search"),
+        declared=(declare_probe(),),
+        turns=(call_tools(call("probe", id="7")), call_tools(*SEARCHES), finish()),
+        answers={"/7": _put("{key|base64}", BEHIND)},
+        sent=(r"GET /{token}/items/7 ?",),
+        requests_min=1,
+        task={"max_credits": CREDITS},
+        expected=(READ_ON,),
+    ),
     Scenario(
         name="long answer: three of one turn, each with the key",
         tools=("http_get", "api_call", "file_read", "content_search"),
