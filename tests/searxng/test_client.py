@@ -92,7 +92,7 @@ async def test_a_bang_that_makes_searxng_redirect_is_not_followed_either():
         b'{"results": ' + b"[" * (LONG_BYTES + 1),
         b'{"results": [' + b"[]," * LONG_BYTES,
     ],
-    ids=lambda content: f"{content[:20]!r}, {len(content)} bytes",
+    ids=lambda content: f"{content[:20].decode('ascii', 'ignore')}, {len(content)} bytes",
 )
 async def test_what_is_no_answer_is_told_and_not_repeated(content: bytes):
     with pytest.raises(SearchFailedError, match=r"^the search engine's answer cannot be read$"):
