@@ -19,6 +19,8 @@ from ferryman.domain.problem import InvalidInputError
 from ferryman.gcp.functions import FunctionClient
 from ferryman.gcp.http import HttpClient
 from ferryman.gcp.remote_files import RemoteFiles
+from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.objects import MemoryObjects
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.files import Files
 from ferryman.serving import files as serving
@@ -33,11 +35,11 @@ REMOTE = "remote"
 
 
 @asynccontextmanager
-async def ask_function(files: WorkspaceFiles) -> AsyncIterator[Files]:
+async def ask_function(files: WorkspaceFiles, *, direct_links: bool = True) -> AsyncIterator[Files]:
     """Serve files as the function does, and ask it as its callers do."""
     double = FunctionDouble()
     function: Any = SimpleNamespace(
-        callers=double, tracer=double.tracer, files=files, uploads=asyncio.Semaphore(1), direct_links=True
+        callers=double, tracer=double.tracer, files=files, uploads=asyncio.Semaphore(1), direct_links=direct_links
     )
     app = aio._create_asgi_app_with_function(serving.serve(lambda _: function), "http", False)
     wire = HttpClient(local=True)
@@ -192,6 +194,14 @@ async def test_a_file_is_linked_to_in_its_own_workspace_alone(files: Files) -> N
     for key in ("a b.md", "../w/a b.md", "workspaces/w/a b.md"):
         with pytest.raises(ObjectMissingError):
             await files.link(OTHER, key, lifetime=timedelta(seconds=60))
+
+
+async def test_the_function_links_to_nothing_unless_the_operator_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FERRYMAN_CALLERS", f'["Bearer {CALLER}"]')
+    async with ask_function(WorkspaceFiles(MemoryObjects(ManualClock())), direct_links=False) as files:
+        await write(files)
+        with pytest.raises(ObjectMissingError):
+            await files.link(W, "a.md", lifetime=timedelta(seconds=60))
 
 
 async def test_what_is_left_of_a_deleted_file_is_not_linked_to(files: Files) -> None:

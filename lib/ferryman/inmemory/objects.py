@@ -101,7 +101,7 @@ class MemoryObjects:
         expires_at = now + timedelta(seconds=lifetime_s)
         query = {"version": stored.version, "disposition": disposition, "expires": str(int(expires_at.timestamp()))}
         url = f"{LINKS}{quote(stored.key)}?{urlencode(query)}"
-        signed = f"{url}&signature={_sign(url)}"
+        signed = f"{url}&signature={self._sign(url)}"
         return DirectLink(url=signed, version=stored.version, expires_at=expires_at, is_bound=True)
 
     def follow(self, url: str) -> bytes:
@@ -109,7 +109,9 @@ class MemoryObjects:
         signed, _, signature = url.rpartition("&signature=")
         parts = urlsplit(signed)
         expires = parse_qs(parts.query).get("expires", ["0"])[0]
-        if not hmac.compare_digest(signature, _sign(signed)) or self._clock.now() > datetime.fromtimestamp(int(expires), UTC):
+        if not hmac.compare_digest(signature, self._sign(signed)) or self._clock.now() > datetime.fromtimestamp(
+            int(expires), UTC
+        ):
             raise PermissionError("the link was changed, or its time is over")
         key = unquote(parts.path.removeprefix("/"))
         stored, content = self._objects.get(key, (None, b""))
@@ -117,14 +119,13 @@ class MemoryObjects:
             raise ObjectMissingError(key)
         return content
 
+    def _sign(self, url: str) -> str:
+        return hmac.digest(LINKS_KEY, url.encode(), "sha256").hex()
+
     def _check_version(self, key: str, expected: str | None) -> None:
         current = self._objects[key][0].version if key in self._objects else ABSENT
         if expected not in (None, current):
             raise ObjectChangedError(key)
-
-
-def _sign(url: str) -> str:
-    return hmac.digest(LINKS_KEY, url.encode(), "sha256").hex()
 
 
 def _summarize(stored: Object) -> ObjectEntry:

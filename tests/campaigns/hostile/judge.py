@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from tests.campaigns.hostile.archived import find_import_faults
 from tests.campaigns.hostile.conversations import find_conversation_faults
 from tests.campaigns.hostile.direct import BUCKET
 from tests.campaigns.hostile.downloads import find_download_faults, find_signatures
@@ -67,6 +68,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *find_conversation_faults(run),
             *find_download_faults(run),
             *find_signatures(run, evidence),
+            *find_import_faults(run.imports, run.board, "" if run.victim is None else run.victim.words["secret"]),
             *find_claims(run),
         ]
         missed[credited[run.token]] += [

@@ -21,7 +21,7 @@ from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
-from tests.campaigns.hostile import alerted, direct, filed, forge
+from tests.campaigns.hostile import alerted, archived, direct, filed, forge
 from tests.campaigns.hostile.harness import Harness, new_key
 from tests.campaigns.hostile.members import bring_in, describe_place
 from tests.campaigns.hostile.scenario import (
@@ -99,6 +99,10 @@ class ScenarioRun:
     """Direct links that the bucket sent a file for, with the headers of its answers."""
     signatures: list[str] = field(default_factory=list, repr=False)
     """Of the direct links that were given."""
+    importer: archived.Importer | None = field(default=None, repr=False)
+    imports: list[archived.ForgedImport] = field(default_factory=list, repr=False)
+    board: str | None = field(default=None, repr=False)
+    """The victim's file, as the victim reads it after forged archives were imported."""
     files: Mapping[str, Any] | None = field(default=None, repr=False)
     """What the API lists at the end, of a workspace that had little room."""
     trouble: str | None = None
@@ -312,6 +316,8 @@ async def _act(harness: Harness, run: ScenarioRun) -> None:
     for act in run.scenario.acts:
         gate = asyncio.Semaphore(act.at_once)
         await asyncio.gather(*(_send_at_once(harness, run, act, gate, number) for number in range(act.times)))
+    if run.imports:
+        run.board = (await harness.http.get(f"{harness.url}{filed.FILES}board.md", headers=victim.bearer)).text
     if not run.scenario.resumes:
         await _end(harness, victim)
 
@@ -330,6 +336,10 @@ async def _send(harness: Harness, run: ScenarioRun, act: Act, number: int = 0) -
         return await _call(harness.places[act.to], act)
     if act.method == CREATES:
         return await _create(harness, fill(act.path, run.words), fill(act.body, run.words))
+    if act.method == archived.IMPORTS_FORGED:
+        run.importer = run.importer or archived.Importer(harness=harness, headers=run.bearer, workspace=run.words["workspace"])
+        run.imports.append(await run.importer.run(fill(act.body, run.words)))
+        return run.imports[-1].status, run.imports[-1].body
     url = harness.places[act.to]
     headers = fill(dict(act.headers), run.words)
     if act.bearer == "mine":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ferryman.catalog.tools import FILES, find_tool
+from tests.campaigns.isolation.archives import import_file, list_archives
 from tests.campaigns.isolation.attempts import COUNTERS, CURSOR, Attempt, draw_attempts, list_attempts
 from tests.campaigns.isolation.belongings import TWIN, Belongings
 from tests.campaigns.isolation.calls import ENDINGS, ask_for_ticket, list_calls, list_tickets, list_twin_calls, run_calls, start
@@ -64,6 +65,9 @@ async def run(
             if only not in ("", attempt.kind):
                 continue
             answers = [await send(place, attempt) for place in trial.places]
+            results.add(relation, attempt, trial.judge(attempt, answers))
+        for attempt in [item for item in list_archives() if only in ("", item.kind) and not relation.allows(item)]:
+            answers = [await import_file(place.deployment, place.mine, place.fill(attempt)) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, answers))
     return results
 

@@ -62,6 +62,7 @@ _FAULTS = (
     ("conversations of all workspaces are listed", f"{MEMORY}.owners:MemoryLedger.list_conversations", "if known.workspace == workspace", "if True", PERSON, "a list, a counter or a limit"),
     ("members see the budgets of all workspaces", f"{API}.budgets:_list_budgeted", "caller.key.is_own or workspace.id == here", "True", PERSON, "a list, a counter or a limit"),
     ("members see the workspaces of all", f"{API}.workspaces:list_workspaces", "(caller.key.is_own or workspace.id == caller.workspace)", "True", PERSON, "a list, a counter or a limit"),
+    ("files of archives are those of all workspaces", f"{DOMAIN}.files.keys:build_prefix", "return f\"workspaces/{workspace}/\"", "return \"workspaces/all/\"", OWNER, "a file of an archive"),
     # what a request carries
     ("a cursor is of no workspace", f"{API}.paging:_read", "{caller.workspace} {request", "{request", WORKSPACE, "a cursor of a list"),
     ("a cursor is of no API key", f"{API}.paging:_authenticate", "key.encode()", "b'-'", COLLEAGUE, "a cursor of a list"),

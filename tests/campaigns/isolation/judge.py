@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ferryman.domain.workspaces.api_key import ApiKey
-from ferryman.inmemory.memory import Memory
 from tests.campaigns.isolation.deployment import Answer
+from tests.serving.conftest import Stage
 
 SHOWN_MAX = 300
 
@@ -65,12 +65,13 @@ def _describe(answer: Answer) -> str:
 Rows = dict[tuple[str, str], str]
 
 
-def copy_rows(memory: Memory) -> Rows:
-    """Return all that the stores hold, by store and name, as text."""
-    return {
+def copy_rows(stage: Stage) -> Rows:
+    """Return all that the stores and the bucket hold, by store and name, as text."""
+    objects = {("the bucket", repr(key)): repr(stored) for key, stored in stage.objects._objects.items()}
+    return objects | {
         (store.name, repr(name)): repr(_leave_out(document))
-        for store in dataclasses.fields(memory)
-        for name, document in _list_documents(getattr(memory, store.name))
+        for store in dataclasses.fields(stage.memory)
+        for name, document in _list_documents(getattr(stage.memory, store.name))
     }
 
 

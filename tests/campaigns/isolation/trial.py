@@ -77,7 +77,7 @@ class Trial:
 
     def find_crossed(self) -> list[str]:
         """Return what crossed the boundary in the stores since this was asked before."""
-        stores = (copy_rows(place.deployment.stage.memory) for place in (self.there, self.alone))
+        stores = (copy_rows(place.deployment.stage) for place in (self.there, self.alone))
         crossed = set(self.boundary.find_crossed(*stores)) - self.known
         self.known |= crossed
         return sorted(crossed)
@@ -118,7 +118,7 @@ async def prepare(
             guessed=places[2],
             marks=list_marks(others[0]),
             ghosts=spell_ghosts(ghosts, names),
-            boundary=Boundary.draw(copy_rows(there.stage.memory), copy_rows(alone.stage.memory)),
+            boundary=Boundary.draw(copy_rows(there.stage), copy_rows(alone.stage)),
         )
 
 
