@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from emulator import template
@@ -47,11 +47,15 @@ class ForkedProcess:
 
 
 class TemplateProcess:
-    """The template of one local cloud: started when it is needed or by `start`, and again where it has ended."""
+    """The template of one local cloud: started when it is needed or by `start`, and again where it has ended.
+
+    A branch is forked from another template, which has imported much of it already; where it has ended, it is started alone.
+    """
 
     def __init__(self, folder: Path, modules: Sequence[str] = ()) -> None:
         self._folder, self._modules = folder.resolve(), modules
         self._child: subprocess.Popen[bytes] | None = None
+        self._branch: int | None = None
         self._control: socket.socket | None = None
         self._reading: asyncio.Task[None] | None = None
         self._forking: deque[asyncio.Future[ForkedProcess]] = deque()
@@ -61,23 +65,31 @@ class TemplateProcess:
 
     @property
     def group(self) -> int | None:
-        """The template's own group, where it runs."""
+        """The template's own group, where it runs; of a branch once it has told."""
+        if self._branch is not None:
+            return self._branch
         return None if self._child is None or self._child.poll() is not None else self._child.pid
 
-    def start(self) -> None:
-        """Start the template, which then imports; nothing waits for it."""
-        ours, its = socket.socketpair()
-        with its:
-            self.command = [sys.executable, "-P", template.__file__, str(its.fileno()), str(self._folder), *self._modules]
+    def start(self, *branches: TemplateProcess) -> None:
+        """Start the template, with its branches, which then import; nothing waits for them."""
+        with ExitStack() as closing:
+            numbers = []
+            for process in (self, *branches):
+                process._control, its = socket.socketpair()
+                numbers.append(closing.enter_context(its).fileno())
+            command = [sys.executable, "-P", template.__file__, str(numbers[0]), str(self._folder), *self._modules]
+            for process, number in zip(branches, numbers[1:], strict=True):
+                command += [f"{template.BRANCH}{number}", *process._modules]
             self._child = subprocess.Popen(  # noqa: S603 - our own file
-                self.command,
+                command,
                 env=inherit_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[its.fileno()],
+                pass_fds=numbers,
                 start_new_session=True,
             )
-        self._control = ours
+        for process in (self, *branches):
+            process.command = command
 
     async def fork(
         self, name: str, arguments: Sequence[str], *, env: Mapping[str, str], folder: Path, log: int
@@ -116,7 +128,8 @@ class TemplateProcess:
         if self._child is not None:
             self._child.kill()
             self._child.wait()
-        self._child = self._control = self._reading = None
+        # a branch ends with its socket
+        self._child = self._control = self._reading = self._branch = None
 
     async def _read(self) -> None:
         assert self._control is not None
@@ -137,6 +150,9 @@ class TemplateProcess:
         self._forget()
 
     def _note(self, answer: Mapping[str, int]) -> None:
+        if "template" in answer:
+            self._branch = answer["template"]
+            return
         if "forked" in answer:
             process = self._processes[answer["forked"]] = ForkedProcess(answer["forked"])
             forking = self._forking.popleft()
@@ -159,6 +175,9 @@ def start_templates(folder: Path, preload: Sequence[str]) -> dict[str, TemplateP
         name, _, module = text.rpartition("=")
         modules.setdefault(name, []).append(module)
     templates = {name: TemplateProcess(folder, named) for name, named in modules.items()}
+    if SHARED in templates:
+        templates[SHARED].start(*(process for name, process in templates.items() if name != SHARED))
+        return templates
     for process in templates.values():
         process.start()
     return templates

@@ -1,10 +1,13 @@
 """The template: a process without threads that has imported what functions need, and forks each of them in milliseconds.
 
 A script that imports nothing of ours. Its arguments are the number of a socket, the folder of the local cloud, which tells it
-from others, and modules to import. Over the socket come lines of JSON: `{"fork": …}`, together with an open file, the log,
-starts a process that leads a session of its own, has the environment and the folder that were sent and nothing else of the
-template, and runs functions-framework's own entry. The end of a process is told, and its number is kept from other processes
-until `{"reap": PID}`, so that nobody signals another's. With the socket's end the template ends, and all that it forked.
+from others, and modules to import. What follows `+NUMBER` are the modules of a branch: a template with a socket of its own,
+forked from this one as soon as that has imported what both are to have.
+
+Over the socket come lines of JSON: `{"fork": …}`, together with an open file, the log, starts a process that leads a session of
+its own, has the environment and the folder that were sent and nothing else of the template, and runs functions-framework's own
+entry. The end of a process is told, and its number is kept from other processes until `{"reap": PID}`, so that nobody signals
+another's. A branch tells its own number first. With the socket's end the template ends, and all that it forked.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ its sockets are to be."""
 
 READ_BYTES = 65_536
 FDS_MAX = 16
+BRANCH = "+"
 
 
 class ForkingServer:
@@ -100,6 +104,10 @@ class ForkingServer:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process, signal.SIGKILL)
 
+    def tell_itself(self) -> None:
+        """Tell the number of this process, which nobody else could know of a branch."""
+        self._tell({"template": os.getpid()})
+
     def _tell(self, answer: dict[str, int]) -> None:
         self._control.sendall(json.dumps(answer).encode() + b"\n")
 
@@ -123,18 +131,48 @@ def become(function: dict[str, Any], log: int) -> NoReturn:
     sys.exit(0)
 
 
+def read_modules(arguments: list[str]) -> dict[int, list[str]]:
+    """Return the modules by the number of the socket: of the template itself first, then of its branches."""
+    number, _, *rest = arguments
+    modules: dict[int, list[str]] = {int(number): []}
+    for word in rest:
+        if word.startswith(BRANCH):
+            modules[int(word.removeprefix(BRANCH))] = []
+        else:
+            modules[next(reversed(modules))].append(word)
+    return modules
+
+
+def branch_off(modules: dict[int, list[str]]) -> tuple[int, list[str]]:
+    """Import what all have in common, and fork each branch; return the socket and the modules of this process."""
+    first, *branches = modules
+    for name in (*FRAMEWORK, *(name for name in modules[first] if all(name in named for named in modules.values()))):
+        importlib.import_module(name)
+    gc.freeze()  # pages that are shared stay shared
+    for number in branches:
+        if os.fork() == 0:
+            os.setsid()
+            for other in modules.keys() - {number}:
+                os.close(other)
+            return number, modules[number]
+        os.close(number)
+    return first, modules[first]
+
+
 def main() -> None:
     """Import, and serve."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the emulator, which then closes the socket
-    number, _, *modules = sys.argv[1:]
-    control = socket.socket(fileno=int(number))
+    modules = read_modules(sys.argv[1:])
     gc.disable()  # to look for garbage again and again takes a fifth of the time, and imports leave next to none
-    for name in (*FRAMEWORK, *modules):
+    number, rest = branch_off(modules)
+    for name in rest:
         importlib.import_module(name)
-    gc.freeze()  # pages that are shared with the functions stay shared
+    gc.freeze()
     gc.enable()
-    server = ForkingServer(control)
+    server = ForkingServer(socket.socket(fileno=number))
     with suppress(OSError):  # the emulator was killed
+        if number != next(iter(modules)):
+            server.tell_itself()
         server.serve()
     server.end_all()
     os._exit(0)

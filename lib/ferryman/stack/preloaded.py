@@ -3,7 +3,11 @@
 None of them starts a thread: what a thread holds when a process forks stays held in the other.
 """
 
-_GOOGLE = ("google.auth.jwt", "google.cloud.firestore", "google.cloud.secretmanager_v1", "google.cloud.tasks_v2")
+_BOTH = (
+    *("google.auth.jwt", "google.cloud.firestore", "google.cloud.secretmanager_v1", "google.cloud.tasks_v2"),
+    *("pydantic", "httpx", "ferryman.gcp.executions", "ferryman.gcp.tasks"),
+)
+"""Imported before the template has a branch."""
 
 SHARED = (
     "ferryman.serving.trigger",
@@ -28,7 +32,7 @@ SHARED = (
     "ferryman.composition.web",
     "ferryman.composition.files",
     "ferryman.declared.arguments",
-    *_GOOGLE,
+    *_BOTH,
 )
 ORCHESTRATOR = (
     "anthropic",
@@ -36,8 +40,8 @@ ORCHESTRATOR = (
     "ferryman.serving.orchestrator",
     "ferryman.composition.orchestrator",
     "ferryman.loop.run",
-    *_GOOGLE,
+    *_BOTH,
 )
-"""In a template of its own: the model's SDK takes as long to import as all that the others need, so both go on at once."""
+"""In a branch of the template: the model's SDK takes as long to import as what the others need besides; both go on at once."""
 
 PRELOADED = (*SHARED, *(f"orchestrator={name}" for name in ORCHESTRATOR))

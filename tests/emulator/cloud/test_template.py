@@ -63,6 +63,34 @@ async def test_it_has_no_other_file_than_its_log(template: TemplateProcess, tmp_
     assert set((tmp_path / "log").read_text().split()) == {os.devnull, str(tmp_path / "log")}
 
 
+LOADED = "import os, sys; print(*({'sched', 'tabnanny', 'colorsys'} & {*sys.modules}), flush=True); os._exit(0)"
+
+
+async def test_a_branch_has_what_both_import_and_its_own(tmp_path: Path) -> None:
+    stem, branch = TemplateProcess(tmp_path, ["colorsys", "sched"]), TemplateProcess(tmp_path, ["colorsys", "tabnanny"])
+    stem.start(branch)
+    for template, known in ((stem, {"colorsys", "sched"}), (branch, {"colorsys", "tabnanny"})):
+        await (await fork(template, tmp_path, LOADED)).wait()
+        assert {*(tmp_path / "log").read_text().splitlines()[-1].split()} == known
+    assert branch.group not in (None, stem.group)
+    assert branch.command == stem.command
+    await branch.close()
+    await stem.close()
+
+
+async def test_a_branch_ends_with_its_socket_and_starts_again_alone(tmp_path: Path) -> None:
+    stem, branch = TemplateProcess(tmp_path), TemplateProcess(tmp_path)
+    stem.start(branch)
+    forked = await fork(branch, tmp_path, "import time; time.sleep(600)")
+    os.kill(branch.group or 0, signal.SIGKILL)
+    assert await forked.wait() == -signal.SIGKILL
+    again = await fork(branch, tmp_path, "import os; os._exit(7)")
+    assert await again.wait() == 7
+    assert branch.command != stem.command
+    await branch.close()
+    await stem.close()
+
+
 async def test_its_number_is_kept_until_it_is_released(template: TemplateProcess, tmp_path: Path) -> None:
     forked = await fork(template, tmp_path, "import os; os._exit(0)")
     await forked.wait()
