@@ -13,7 +13,7 @@ import pytest
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.executions.execution import Execution, Status
-from ferryman.domain.files.kept import Overflow
+from ferryman.domain.files.kept import KEPT_TYPE, Overflow
 from ferryman.domain.files.quota import SETTLED_LIFETIME, FileQuota
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.stale import StaleError
@@ -169,3 +169,18 @@ async def test_a_holder_that_comes_late_leaves_no_reservation(answerer: Answerer
     with pytest.raises(StaleError):
         await answerer.calls.execute(late, execution=answerer.memory.executions["e"])
     assert answerer.quota == FileQuota(id=W, used_bytes=70_000)
+
+
+async def test_a_file_that_a_person_deleted_before_its_call_settled_is_not_written_again_uncounted(answerer: Answerer) -> None:
+    execution, quotas = answerer.memory.executions["e"], answerer.room.quotas
+    await answerer.run(answerer.ticket, execution=execution)
+    await answerer.files.write(W, KEY, TEXT, content_type=KEPT_TYPE, write="e.0.1")  # its process died after this
+    for write, size_bytes in (("e.0.1", len(TEXT)), ("deletion", 0)):
+        limits = {"owner": "o", "size_bytes": size_bytes, "limit_bytes": 1_000_000, "now": answerer.clock.now(), "key": KEY}
+        await quotas.reserve(W, write, **limits)
+    deleted = await answerer.files.delete(W, KEY, write="deletion")
+    assert deleted is not None
+    await quotas.close(W, "deletion", deleted.writes)
+    await answerer.files.purge(W, KEY, version=deleted.version)
+    assert (await answerer.execute()).content.endswith(f"the rest is not kept: the file at {KEY} was deleted.")
+    assert ((await answerer.files.list(W, "")).entries, answerer.quota) == ((), FileQuota(id=W))

@@ -78,7 +78,7 @@ class KeptFiles:
         """Store a file that was not there. Raise `NotKeptError`; its bytes stay reserved where nobody knows its outcome."""
         workspace = execution.context.workspace
         try:
-            await self.room.reserve(execution, write, len(content), key, answered=answered)
+            quota = await self.room.reserve(execution, write, len(content), key, answered=answered)
         except (QuotaExceededError, TooManyWritesError) as error:
             raise NotKeptError(str(error)) from None
         except WorkspaceGoneError:
@@ -86,12 +86,22 @@ class KeptFiles:
         except UnavailableError:
             raise NotKeptError(UNREACHABLE) from None
         try:
+            if quota.reservations[write].is_settled:  # with what a person did to the file since; a second one would have no bytes reserved
+                return await self._find(workspace, key, write)
             done = await self.room.files.write(workspace, key, content, content_type=KEPT_TYPE, write=write, expected=ABSENT)
         except (ObjectChangedError, InvalidInputError):
             await self._release(workspace, write)
             raise NotKeptError(f"there is another file at {key}") from None
         except UnavailableError:
             raise NotKeptError(UNREACHABLE) from None
+        return ClosedWrite(name=write, writes=done.writes)
+
+    async def _find(self, workspace: str, key: str, write: str) -> ClosedWrite:
+        """Return the write of an earlier delivery. Raise `NotKeptError` where its file is gone, and `UnavailableError`."""
+        done = await self.room.files.find(workspace, key, write=write)
+        if done is None:
+            await self._release(workspace, write)
+            raise NotKeptError(f"the file at {key} was deleted")
         return ClosedWrite(name=write, writes=done.writes)
 
     async def _release(self, workspace: str, write: str) -> None:
