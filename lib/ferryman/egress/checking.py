@@ -20,7 +20,7 @@ from ferryman.domain.http.request import InboundResponse, OutboundRequest, Prepa
 from ferryman.egress import body, checks, on_loop
 from ferryman.egress.body import ResponseBody
 from ferryman.egress.leaks import SecretPieces
-from ferryman.framing.windows import CHARACTERS_READ, scan_windows
+from ferryman.framing.windows import NotDividedError, scan_windows
 from ferryman.ports.gate import ScannedText
 
 Answer = TypeVar("Answer")
@@ -79,8 +79,10 @@ class CallChecker:
         async def scan(window: str) -> str:
             return await _run("response", owner, self.budget, checks.redact_window, credentials, window)
 
-        first = await scan(read.text[:CHARACTERS_READ])
-        return replace(read, text=await scan_windows(first, read.text[CHARACTERS_READ:], scan))
+        try:
+            return replace(read, text=await scan_windows(read.text, scan))
+        except NotDividedError:
+            raise CallRefusedError(refusal.refuse_unchecked("response", "it has credentials all through")) from None
 
     async def build_refusal(self, reason: Refusal) -> ToolCallResult:
         """Return the result of `checks.build_refusal`; if that fails, a message without any text of the model or the peer."""

@@ -86,7 +86,7 @@ class KeptFiles:
         except UnavailableError:
             raise NotKeptError(UNREACHABLE) from None
         try:
-            if quota.reservations[write].is_settled:  # with what a person did to the file since; a second one would have no bytes reserved
+            if quota.reservations[write].is_settled:  # somebody changed the file since: another has no bytes reserved
                 return await self._find(workspace, key, write)
             done = await self.room.files.write(workspace, key, content, content_type=KEPT_TYPE, write=write, expected=ABSENT)
         except (ObjectChangedError, InvalidInputError):

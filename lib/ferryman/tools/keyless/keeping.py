@@ -17,12 +17,18 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.files.kept import UNCHECKED, build_overflow, name_kept, tell_unkept
 from ferryman.domain.files.writes import ClosedWrite
-from ferryman.framing.windows import CHARACTERS_READ, SCANNED_MAX, scan_windows
+from ferryman.framing.windows import CHARACTERS_READ, SCANNED_MAX, NotDividedError, scan_windows
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.keeping.storing import KEEPING_S, UNREACHABLE, KeptFiles, NotKeptError
-from ferryman.tools.keyless.framing import remove_unseen
+from ferryman.tools.keyless.framing import remove_unseen, strip_content
+
+UNSCANNED = (
+    *(offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError),
+    *(NotDividedError, RejectedError, UnavailableError),
+)
+"""Why a text could not be checked for credentials."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +78,8 @@ class ResultFiles:
                 (block,) = await self.scanner.scan(execution, [{"type": "text", "text": window}])
                 return str(block["text"])
 
-            return await scan_windows(scanned, rest, scan)
-        except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError, RejectedError, UnavailableError):
+            head = strip_content(content)
+            is_window = len(head) == CHARACTERS_READ  # as nearly always: nothing was invisible
+            return await scan_windows(head + rest, scan, first=scanned if is_window or not rest else None)
+        except UNSCANNED:
             raise NotKeptError(UNCHECKED) from None
