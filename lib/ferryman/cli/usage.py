@@ -32,7 +32,7 @@ POINTS_MAX = 30
 )
 @api_command
 async def usage(session: ApiSession, days: int, by: str) -> None:
-    """Show calls, failures, durations, tokens and credits of the workspace, the dearest first, or day by day.
+    """Show calls, failures, durations, tokens and credits of the workspace, the most expensive first, or day by day.
 
     Tokens of a tool are those of its definition, its results and its calls: shares of what the provider counted, by
     characters. What is used shows some seconds later.

@@ -40,7 +40,7 @@ def files() -> None:
 @click.argument("prefix", default="")
 @api_command
 async def ls(session: ApiSession, prefix: str) -> None:
-    """List the files whose keys begin with PREFIX, all of them without it."""
+    """List the files whose keys begin with PREFIX; without it, all files."""
     rows = [row async for row in session.client.iterate_files(prefix, limit=PAGE_MAX)]
     session.screen.print_list(rows, "key", "size_bytes", "updated_at", "etag", empty="There are no files.")
 
@@ -50,10 +50,10 @@ async def ls(session: ApiSession, prefix: str) -> None:
 @click.argument("out", type=OUT, required=False)
 @api_command
 async def get_(session: ApiSession, key: str, out: Path | None) -> int:
-    """Download the file KEY to OUT, by default under its own name in this folder; a folder as OUT takes it under its name.
+    """Download the file KEY to OUT, by default under its own name to this folder; into OUT, where that is a folder.
 
-    The file is there once it is whole. A download that broke off leaves what came under another name, and the same command
-    goes on from there.
+    The file is there once it is whole. A download that broke off leaves what has come in a file of another name, and the same
+    command goes on from there.
     """
     file, screen = await _find(session.client, key), session.screen
     name = Path(str(file["key"])).name
@@ -71,14 +71,14 @@ async def get_(session: ApiSession, key: str, out: Path | None) -> int:
 @files.command()
 @click.argument("source", metavar="FILE", type=SOURCE)
 @click.argument("key", required=False)
-@click.option("--type", "content_type", help="Its content type; by default that of the name's ending.")
+@click.option("--type", "content_type", help="Its content type; by default, it follows from the name's ending.")
 @click.option("--if-absent", is_flag=True, help="Replace no file that is there.")
 @click.option("--if-match", metavar="ETAG", help="Replace this version only, as `ferryman files ls` names it.")
 @api_command
 async def put(
     session: ApiSession, source: Path, key: str | None, content_type: str | None, if_absent: bool, if_match: str | None
 ) -> int:
-    """Store FILE as KEY, by default under its own name; a KEY that ends with / takes it under its name there."""
+    """Store FILE as KEY, by default under its own name; into the folder KEY, where that ends with /."""
     content, screen = await asyncio.to_thread(_read, source), session.screen
     size = len(content)
     if size > FILE_BYTES_MAX:
@@ -89,20 +89,22 @@ async def put(
     with screen.show_progress(f"storing {size // KIB:,} KiB as {chosen}"):
         stored = await session.client.put_file(chosen, content, content_type=kind, if_match=if_match, if_absent=if_absent)
     done = "stored" if stored["created"] else "replaced"
-    screen.print_result(stored, f"{stored['key']} is {done}: {say_count(size, 'bytes')}, version {stored['etag']}")
+    screen.print_result(stored, f"{stored['key']} is {done}: {say_count(size, 'bytes')}, etag {stored['etag']}")
     return exits.DONE
 
 
 @files.command()
 @click.argument("key")
-@click.option("--direct", is_flag=True, help="One that is good without an API key, for anybody who has it.")
-@click.option("--seconds", type=click.IntRange(1, SECONDS_MAX), default=SECONDS_MAX, show_default=True, help="Its lifetime.")
+@click.option("--direct", is_flag=True, help="Make a direct link: good without an API key, for anybody who has it.")
+@click.option(
+    "--seconds", type=click.IntRange(1, SECONDS_MAX), default=SECONDS_MAX, show_default=True, help="Its lifetime in seconds."
+)
 @api_command
 async def link(session: ApiSession, key: str, direct: bool, seconds: int) -> None:
     """Make a link to the file KEY as it is now.
 
-    It is good together with this API key alone. A direct one downloads the file for anybody who has it, in a browser too: that
-    needs the right to manage and a deployment that allows it, and the history tells who asked.
+    The link is good together with this API key alone. A direct link downloads the file for anybody who has it, also in a
+    browser. It needs the right to manage and a deployment that allows direct links; the history tells who asked.
     """
     client, about = session.client, "with this API key"
     if direct:

@@ -18,8 +18,8 @@ from ferryman.tools.local_function.registry import register
 
 QUERY_CHARACTERS_MAX = 500
 MATCHES_MAX = 100
-LINE_CHARACTERS_MAX = 300
-"""Of a line that is shown: the part around its first match."""
+LINE_BYTES_MAX = 300
+"""How much of a line is shown: the part around its first match."""
 
 WINDOW_BYTES = 1024 * 1024
 """Read at once. A line that is longer than this is searched in pieces."""
@@ -33,7 +33,9 @@ STEPS_MAX = 400_000_000
 
 FILES_MAX = 100
 ENTRIES_MAX = 10_000
-"""What one call reads: bytes, files and entries of the list. Where it ends, `cursor` says how to go on."""
+"""A call ends once it has read so many bytes, files or entries of the list; `cursor` says how to go on.
+
+The last window may go beyond `BYTES_MAX`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -143,9 +145,9 @@ def _split(content: bytes) -> list[bytes]:
 
 def _show(line: bytes, at: int) -> str:
     text = line.rstrip(b"\r\n")
-    begin = max(0, at - LINE_CHARACTERS_MAX // 3)
-    part = text[begin : begin + LINE_CHARACTERS_MAX].decode(errors="replace")
-    return f"{'…' if begin else ''}{part}{'…' if begin + LINE_CHARACTERS_MAX < len(text) else ''}"
+    begin = max(0, at - LINE_BYTES_MAX // 3)
+    part = text[begin : begin + LINE_BYTES_MAX].decode(errors="replace")
+    return f"{'…' if begin else ''}{part}{'…' if begin + LINE_BYTES_MAX < len(text) else ''}"
 
 
 register("content_search", content_search)
