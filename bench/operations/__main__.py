@@ -58,7 +58,7 @@ def print_parts(measured: PartCounts) -> None:
         "file_read": "a call of file_read",
         "web_fetch": "a call of web_fetch",
         "kept_result": "a call whose long result is kept",
-        "kept_answer": "a call whose long answer is kept",
+        "kept_answer": "a request whose long result is kept",
         "web_search_tool": "a call of web_search_tool",
     }
     assert set(titles) == {field.name for field in fields(measured)}

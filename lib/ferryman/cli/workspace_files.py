@@ -50,10 +50,10 @@ async def ls(session: ApiSession, prefix: str) -> None:
 @click.argument("out", type=OUT, required=False)
 @api_command
 async def get_(session: ApiSession, key: str, out: Path | None) -> int:
-    """Download the file KEY to OUT, by default under its own name to this folder; into OUT, where that is a folder.
+    """Download the file KEY to OUT.
 
-    The file is there once it is whole. A download that broke off leaves what has come in a file of another name, and the same
-    command goes on from there.
+    Without OUT, the file gets its own name in this folder; where OUT is a folder, in that one. It is there only when it is
+    whole. A download that broke off leaves what has come in a file of another name, and the same command goes on from there.
     """
     file, screen = await _find(session.client, key), session.screen
     name = Path(str(file["key"])).name
@@ -78,7 +78,10 @@ async def get_(session: ApiSession, key: str, out: Path | None) -> int:
 async def put(
     session: ApiSession, source: Path, key: str | None, content_type: str | None, if_absent: bool, if_match: str | None
 ) -> int:
-    """Store FILE as KEY, by default under its own name; into the folder KEY, where that ends with /."""
+    """Store FILE as KEY.
+
+    Without KEY, the file is stored under its own name; where KEY ends with /, under its own name in that folder.
+    """
     content, screen = await asyncio.to_thread(_read, source), session.screen
     size = len(content)
     if size > FILE_BYTES_MAX:

@@ -43,8 +43,8 @@ _MISSING, _PRECONDITION = httpx.codes.NOT_FOUND, httpx.codes.PRECONDITION_FAILED
 class S3Objects:
     """`ports.Objects`: a bucket of a service that speaks S3, whose versions are entity tags: the digests of contents.
 
-    Some services leave If-Match or If-None-Match of a write or a deletion out of account. So the version is looked at before,
-    too: there, what somebody else writes between the look and the write is lost; elsewhere nothing is.
+    Some services ignore If-Match or If-None-Match in a write or a deletion. So the version is read before, too. With such a
+    service, what somebody else writes between that read and the write is lost; with any other, nothing is.
     """
 
     def __init__(self, client: BucketClient, access: S3Access, clock: Clock) -> None:

@@ -25,7 +25,7 @@ _WILD = re.compile(r"\*\*/|\*\*|\*|\?|\[(?:!?[^\]/]{1,64})\]")
 
 
 class Glob:
-    """A pattern: `*` is anything but `/`, `**` also that, `?` one character, `[abc]` or `[!a-c]` one of some."""
+    """A pattern: `*` is anything but `/`, `**` also slashes, `?` one character, `[abc]` or `[!a-c]` one of some."""
 
     def __init__(self, text: str) -> None:
         """Raise `LocalFunctionError` for a pattern that is too long, or has a range that is none."""
@@ -48,7 +48,7 @@ class Glob:
         return bool(self._expression.programsize <= QUICK_INSTRUCTIONS)
 
     def matches(self, key: str) -> bool:
-        """Tell whether a whole key is one of these."""
+        """Tell whether the pattern matches the whole of a key."""
         return self._expression.fullmatch(key) is not None
 
 

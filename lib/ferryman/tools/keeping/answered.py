@@ -1,7 +1,7 @@
-"""Results of functions that hold keys and are longer than a model is shown: kept once the request itself is past.
+"""Results of functions that hold keys and are longer than a model is shown: kept after the request is over.
 
 Such a function has no bucket. It stores the result together with its overflow, and nobody sends the call again. After a crash
-at any line this is done again with the same text, the same file and the same name of its write, and comes to the same.
+at any line, keeping is repeated with the same text, the same file and the same name of its write, and has the same result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class RunCall(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredCalls:
-    """Executes the calls of functions that hold keys. Without `files`, in a deployment that has no bucket, overflows go."""
+    """Executes the calls of functions that hold keys. Without `files`, where there is no bucket, overflows are dropped."""
 
     run: RunCall
     executions: Executions

@@ -1,7 +1,7 @@
 """How a long result becomes a file: its expiry is set, its bytes are reserved, and it is written once, by name.
 
-Who calls it stores the result and closes the write in one commit. Where that comes to nothing, the bytes stay reserved, and are
-closed as those of any other write are.
+The caller stores the result and closes the write in one commit. Where that fails, the bytes stay reserved, and are released or
+counted as those of any other write are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ferryman.tools.keeping.expiry import find_timer_day
 from ferryman.tools.keeping.room import FileRoom
 
 KEEPING_S = 20.0
-"""How long a call may take longer because its result is kept: eleven scans, a reservation and a write."""
+"""How many seconds longer a call may take because its result is kept: eleven scans, a reservation and a write."""
 
 UNREACHABLE = "files cannot be reached now"
 
@@ -37,7 +37,7 @@ class NotKeptError(Exception):
 class KeptFiles:
     """Keeps results in the files of the execution's workspace, as long as its executions: at most `period`, None: for ever.
 
-    `timers` have those deleted that have expired.
+    `timers` are set so that expired results are deleted.
     """
 
     room: FileRoom

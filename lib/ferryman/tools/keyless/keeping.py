@@ -39,8 +39,10 @@ class ResultFiles:
     scanner: ReplyScanner
 
     def takes(self, tool: str, policy: ExecutionPolicy, answer: KeylessAnswer) -> bool:
-        """Tell whether there is a rest of the answer that is kept: not of a failure, nor of a call that has changed something,
-        whose own write is closed with its result."""
+        """Tell whether the answer is longer than is shown, and the rest is kept.
+
+        Nothing is kept of a failure, nor of a call that changes something: its own write is closed with its result.
+        """
         declared = find_tool(tool).policy
         is_long = len(answer.content) > limit_result(declared)
         return is_long and answer.code is None and not declared.changes and is_kept(tool, policy)
