@@ -294,6 +294,25 @@ async def test_a_write_whose_answer_is_lost_is_made_once_and_counted_once(
     assert (quota.used_bytes, quota.reservations) == (6, {})
 
 
+async def test_a_write_whose_answer_is_lost_is_not_made_again_after_somebody_deleted_its_file(
+    client: Client, stage: Stage, monkeypatch: pytest.MonkeyPatch
+):
+    write, deleted = stage.files.write, list[int]()
+
+    async def lose(*arguments: Any, **named: Any) -> Any:
+        done = await write(*arguments, **named)
+        if deleted:
+            return done
+        deleted.append((await client.delete("/v1/files/notes/trip.md")).status_code)
+        raise UnavailableError("lost")
+
+    monkeypatch.setattr(stage.files, "write", lose)
+    assert ((await put(client)).status_code, deleted) == (200, [204])
+    assert (await get(client)).status_code == 404
+    quota = stage.memory.file_quotas[HOME]
+    assert (quota.used_bytes, quota.reservations) == (0, {})
+
+
 async def test_a_write_of_unknown_outcome_keeps_its_bytes_reserved(
     client: Client, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ):

@@ -133,6 +133,12 @@ def settle_writes(quota: FileQuota, writes: Sequence[StoredWrite]) -> FileQuota:
     return replace(quota, used_bytes=used_bytes, reservations=reservations)
 
 
+def may_come_again(quota: FileQuota, writes: Sequence[StoredWrite]) -> bool:
+    """Tell whether one of `writes` that stored bytes is not released: its delivery may come again, and what a deletion has left
+    tells it then that it has happened. A deletion that comes again finds nothing, and does nothing."""
+    return any(write.new_bytes > 0 and write.name in quota.reservations for write in writes)
+
+
 def _may_settle(write: StoredWrite, reservation: FileReservation) -> bool:
     if reservation.is_settled:
         return True

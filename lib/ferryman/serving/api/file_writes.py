@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.files.conditions import read_tags
 from ferryman.domain.files.object import ABSENT, ObjectChangedError
-from ferryman.domain.files.quota import QuotaExceededError, TooManyWritesError
+from ferryman.domain.files.quota import QuotaExceededError, TooManyWritesError, may_come_again
 from ferryman.domain.files.writes import FileWrite
 from ferryman.domain.problem import InvalidInputError
 from ferryman.ports.errors import UnavailableError
@@ -68,14 +68,17 @@ async def reserve_write(deps: ApiDependencies, caller: Caller, key: str, size_by
 
 
 async def count_write(deps: ApiDependencies, caller: Caller, write: str, done: FileWrite) -> bool:
-    """Count what a write has stored. Return False where that is not possible now: then a later write of the workspace looks
-    into the bucket and counts it."""
+    """Count what a write has stored. Return whether what a deletion has left may go.
+
+    It stays where it is not counted, since a later write of the workspace looks into the bucket then, and where a write before
+    it may come again.
+    """
     try:
-        await deps.file_quotas.close(caller.workspace, write, done.writes)
+        quota = await deps.file_quotas.close(caller.workspace, write, done.writes)
     except UnavailableError as error:
         deps.tracer.line("file.not_counted", severity="WARNING", error=type(error).__name__)
         return False
-    return True
+    return not may_come_again(quota, done.writes)
 
 
 async def repeat_write(write: Callable[[], Awaitable[Answer]]) -> Answer:

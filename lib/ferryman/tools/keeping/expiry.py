@@ -16,7 +16,7 @@ from datetime import date, datetime, timedelta
 from ferryman.domain.executions.retention import limit_retention
 from ferryman.domain.files.kept import FOLDER, find_expiry
 from ferryman.domain.files.object import ObjectChangedError, ObjectPage
-from ferryman.domain.files.quota import TooManyWritesError
+from ferryman.domain.files.quota import TooManyWritesError, may_come_again
 from ferryman.domain.workspaces.workspace import WorkspaceGoneError, WorkspaceState
 from ferryman.ports.clock import Clock, Ids
 from ferryman.ports.errors import UnavailableError
@@ -100,6 +100,6 @@ async def _remove(deps: ExpiryDependencies, workspace: str, owner: str, key: str
     write = deps.ids.new("expired")
     await deps.quotas.reserve(workspace, write, owner=owner, size_bytes=0, limit_bytes=0, now=deps.clock.now(), key=key)
     done = await deps.files.delete(workspace, key, write=write, version=version)
-    await deps.quotas.close(workspace, write, () if done is None else done.writes)
-    if done is not None:
+    quota = await deps.quotas.close(workspace, write, () if done is None else done.writes)
+    if done is not None and not may_come_again(quota, done.writes):
         await deps.files.purge(workspace, key, version=done.version)
