@@ -92,13 +92,13 @@ class Settings:
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the secret that holds the key of receipts
     receipt_public_keys: Mapping[str, str] = field(default_factory=dict)  # public halves of that key, by version, as JSON
     objects_bucket: str = ""  # the bucket of Google Cloud Storage that files are kept in
-    files_set: bool = False  # whether there is such a bucket, of either kind, which the function files alone is given
-    s3_endpoint: str = ""  # instead, a service that speaks S3, as https://HOST; with it, the four below are needed too
-    s3_region: str = ""  # its region
-    s3_bucket: str = ""  # the bucket
-    s3_access_key: str = field(default="", repr=False)  # the id of its access key
-    s3_secret_key: str = field(default="", repr=False)  # the secret of its access key
-    direct_links: bool = False  # whether files may be linked to in a way that anybody who has the link can download them
+    files_set: bool = False  # whether there is a bucket for files, which the function files alone is given
+    s3_endpoint: str = ""  # the service that speaks S3 and has the files, as https://HOST; it requires the other four of S3
+    s3_region: str = ""  # the region of the S3 bucket
+    s3_bucket: str = ""  # the S3 bucket that has the files
+    s3_access_key: str = field(default="", repr=False)  # the id of the access key to the S3 bucket
+    s3_secret_key: str = field(default="", repr=False)  # the secret of the access key to the S3 bucket
+    direct_links: bool = False  # whether direct links to files are given: anybody who has one can download the file
     searxng_endpoint: str = field(default=SEARXNG_ENDPOINT, repr=False)  # where SearXNG, which searches the web, is asked
     anthropic_api_key: str | None = field(default=None, repr=False)  # the Messages API's key; without it, Vertex AI is used
     anthropic_base_url: str | None = None  # another address of the Messages API
