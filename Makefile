@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving protocols fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -73,6 +73,17 @@ build: $(READY) ## One archive per function into build/, the same bytes for the 
 
 rehearse: $(READY) ## What the platform does with each archive: install, check, compile, start, and call it; some minutes
 	@$(BIN)/python -m infra.rehearse
+
+protocols: $(READY) ## Generated answers in the own clients of AG-UI and the AI SDK, by npm where it is reached: RUNS (1,000), 0 violations
+	@test -x build/protocols/venv/bin/python || $(PYTHON) -m venv build/protocols/venv
+	@$(call INSTALL,build/protocols/venv) locks/protocols.lock || true
+	@$(BIN)/python -m tests.campaigns.streams --runs $(or $(RUNS),1000)
+
+cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), at every byte of a few, and are resumed: the same final state
+	@$(BIN)/python -m tests.campaigns.streams.cuts --runs $(or $(RUNS),200)
+
+leaving: $(READY) ## Answers that are left, killed and stopped amid their stream, on functions that are frozen while nobody asks them
+	@$(BIN)/python -m tests.campaigns.leaving $(ARGS)
 
 fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
 	@$(LOCKED) locks/fuzz.lock || true

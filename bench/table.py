@@ -32,5 +32,12 @@ BENCHES: dict[str, tuple[str, ...]] = {
         "F1 of the main text of web pages, Mozilla's and generated ones, beside readability-lxml, trafilatura and resiliparse",
         "hidden text left out; pages of 10 MB; pages and PDFs that are made to take long",
     ),
+    "chat": (
+        "first token of a chat behind the provider's, p95, no credentials",
+        "a scanned window of what the model is writing, p95, with the hold-back",
+        "writes a second of what the model is writing",
+        "5 calls of 1 s beside each other",
+        "the prompt cache's share of an unchanged prefix",
+    ),
     "cost": ("infrastructure per 1,000 executions of 10 calls at 40 at once",),
 }

@@ -48,6 +48,9 @@ SERVE_ALL = "none"
 @click.option(
     "--preload", multiple=True, metavar="[FUNCTION=]MODULE", help="Have functions, or one, start with this imported; repeat."
 )
+@click.option(
+    "--freeze", is_flag=True, envvar="LOCAL_CLOUD_FREEZE", help="Let no function run that has no open request. Linux alone."
+)
 @click.option("--with-parent", is_flag=True, help="End, with all functions, when standard input does: with the parent.")
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Written, in JSON, once all answers.")
 def main(
@@ -62,6 +65,7 @@ def main(
     limits: str,
     firestore: Backend,
     open: bool,  # noqa: A002 - as the option is called
+    freeze: bool,
     preload: tuple[str, ...],
     with_parent: bool,
     ready_file: Path | None,
@@ -89,6 +93,7 @@ def main(
             permissions=permissions == "on",
             limits=limits == "on",
             open=open,
+            freezes=freeze,
             firestore=firestore,
             firestore_host=os.environ.get("FIRESTORE_EMULATOR_HOST"),
         )

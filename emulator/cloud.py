@@ -71,7 +71,7 @@ class EmulatedCloud:
         self._search = ""
         self._firestore = Backend()
         self._closing = AsyncExitStack()
-        self.messages = Messages(self._opens_messages)
+        self.messages = Messages(self._opens_messages, self.clock.now)
         self.stopping = asyncio.Event()
 
     async def __aenter__(self) -> Self:
@@ -177,7 +177,14 @@ class EmulatedCloud:
         await self._callers.start((*self._firestore.handlers, secrets.handler(), self.tasks.handler()))
 
         # Functions end before what they use, and start after it.
-        self.functions = Functions(self._rows, source=plan.source, folder=plan.folder, ports=ports, templates=self._templates)
+        self.functions = Functions(
+            self._rows,
+            source=plan.source,
+            folder=plan.folder,
+            ports=ports,
+            templates=self._templates,
+            freezes=plan.freezes,
+        )
         self._open(web, ports)
         closing.push_async_callback(self.functions.close)
         await self.functions.start()

@@ -13,14 +13,16 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from emulator import guard
 from emulator.forking import SHARED, ForkedProcess, TemplateEndedError, TemplateProcess, inherit_environment
+from emulator.freezing import BEHIND, RequestFront
 from emulator.leftovers import ProcessRecords
 from emulator.ports import Ports
 from emulator.table import FunctionRow
-from emulator.web import LOOPBACK
+from emulator.web import LOOPBACK, port_of
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +63,11 @@ class Functions:
         folder: Path,
         ports: Ports,
         templates: Mapping[str, TemplateProcess] | None = None,
+        freezes: bool = False,
     ) -> None:
         self._rows = rows
+        self._freezes = freezes
+        self._fronts: dict[str, RequestFront] = {}
         self._source = source.resolve()
         self._folder = folder
         self._ports = ports
@@ -103,7 +108,11 @@ class Functions:
     async def start(self) -> None:
         """End what a killed run left, take the ports, and set a guard so that no function outlives this process."""
         await self._notes.end_leftovers()
-        self._port = {name: self._ports.hold(f"functions/{name}") for name in self._rows}
+        for name in self._rows:
+            if self._freezes:
+                await self._open_front(name)
+            else:
+                self._port[name] = self._ports.hold(f"functions/{name}")
         # Started before anything could be inherited; isolated and bare, since it needs nothing but the standard library.
         command = [sys.executable, "-I", "-S", guard.__file__]
         self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: ASYNC220, S603 - nothing waits for it, and it is our own file
@@ -135,8 +144,11 @@ class Functions:
                 await process.watch
                 raise
             finally:
-                self._ports.secure(f"functions/{name}")
+                if not self._freezes:
+                    self._ports.secure(f"functions/{name}")
             process.ready = True
+            if name in self._fronts:
+                self._fronts[name].rest()
             return self.status(name)
 
     async def stop(self, name: str) -> bool:
@@ -162,6 +174,8 @@ class Functions:
     async def close(self) -> None:
         """End all functions, and the guard last."""
         self._ending = True
+        for front in self._fronts.values():
+            front.close()
         for process in self._running.values():
             if not process.ready:
                 process.signal(signal.SIGKILL)
@@ -171,6 +185,24 @@ class Functions:
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.close()
             await asyncio.to_thread(self._guard.wait)
+
+    @property
+    def _host(self) -> str:
+        """Where processes listen."""
+        return BEHIND if self._freezes else LOOPBACK
+
+    async def _open_front(self, name: str) -> None:
+        sock = self._ports.bind(f"functions/{name}")
+        front = RequestFront(
+            sock, freeze=partial(self._signal, name, signal.SIGSTOP), thaw=partial(self._signal, name, signal.SIGCONT)
+        )
+        await front.start()
+        self._port[name], self._fronts[name] = port_of(sock), front
+
+    def _signal(self, name: str, number: signal.Signals) -> None:
+        process = self._running.get(name)
+        if process is not None and process.ready:
+            process.signal(number)
 
     def _log(self, name: str) -> Path:
         return self._folder / "logs" / f"{name}.log"
@@ -185,10 +217,13 @@ class Functions:
         runtime = self._folder / "run" / name
         runtime.mkdir(mode=0o700, parents=True, exist_ok=True)
         template = self._find_template(name)
-        arguments = ["--target", "main", "--source", str(main), "--host", LOOPBACK, "--port", str(self._port[name])]
+        arguments = ["--target", "main", "--source", str(main), "--host", self._host, "--port", str(self._port[name])]
         # gunicorn opens a control socket, in the home folder and under one name for all unless it is led elsewhere.
-        runtime_env = {"CLOUD_RUN_TIMEOUT_SECONDS": str(self._rows[name].timeout_s), "XDG_RUNTIME_DIR": str(runtime)}
-        self._ports.release(f"functions/{name}")
+        runtime_env = {"XDG_RUNTIME_DIR": str(runtime)}
+        if not self._freezes:
+            # a server that was frozen for so long would take its own worker for dead
+            runtime_env["CLOUD_RUN_TIMEOUT_SECONDS"] = str(self._rows[name].timeout_s)
+            self._ports.release(f"functions/{name}")
         with self._log(name).open("ab") as log:
             environment = {**inherit_environment(), **runtime_env, **env}
             try:
@@ -205,7 +240,7 @@ class Functions:
             async with asyncio.timeout(READY_S):
                 while process.alive:
                     with suppress(OSError):
-                        _, writer = await asyncio.open_connection(LOOPBACK, self._port[name])
+                        _, writer = await asyncio.open_connection(self._host, self._port[name])
                         writer.close()
                         await writer.wait_closed()
                         return
@@ -221,6 +256,7 @@ class Functions:
         if process is None:
             return False
         process.signal(signal.SIGTERM)
+        process.signal(signal.SIGCONT)  # one that is frozen ends, too
         await asyncio.wait([process.watch], timeout=GRACE_S)
         process.signal(signal.SIGKILL)
         await process.watch

@@ -19,7 +19,8 @@ class CloudPlan:
 
     `indexes` is the file that declares Firestore's indexes, None serves every query; `permissions` holds each function
     to what its row grants; `limits` are production's on sizes. `open` has our Firestore serve, at the operator's port,
-    those too who have no token. `firestore` is ours, or Google's emulator, or one that runs already at `firestore_host`.
+    those too who have no token. `freezes` lets no function run that has no open request. `firestore` is ours, or Google's
+    emulator, or one that runs already at `firestore_host`.
     """
 
     folder: Path
@@ -32,6 +33,7 @@ class CloudPlan:
     permissions: bool = True
     limits: bool = True
     open: bool = False
+    freezes: bool = False
     firestore: Backend = "ours"
     firestore_host: str | None = None
 

@@ -32,7 +32,7 @@ resource "google_cloudfunctions2_function" "this" {
     # Queue and trigger count as internal. Another function does only when its traffic goes through the network, and an
     # operator who rotates keys never does.
     ingress_settings = contains(each.value.callers, "anyone") || length(try(each.value.resealers, [])) > 0 ? "ALLOW_ALL" : (
-      var.network || alltrue([for caller in each.value.callers : contains(setunion(local.queue_accounts, local.trigger_callers), caller)]) ? "ALLOW_INTERNAL_ONLY" : "ALLOW_ALL"
+      var.network || alltrue([for caller in concat(each.value.callers, try(each.value.streamers, [])) : contains(setunion(local.queue_accounts, local.trigger_callers), caller)]) ? "ALLOW_INTERNAL_ONLY" : "ALLOW_ALL"
     )
 
     direct_vpc_egress = var.network ? "VPC_EGRESS_ALL_TRAFFIC" : null
@@ -45,7 +45,7 @@ resource "google_cloudfunctions2_function" "this" {
       }
     }
 
-    environment_variables = merge(var.settings, length(try(each.value.buckets, [])) == 0 ? {} : local.s3_variables, { for bucket in try(each.value.buckets, []) : "FERRYMAN_OBJECTS_BUCKET" => google_storage_bucket.files[bucket].name if var.s3 == null }, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, each.value.egress == "search" && var.searxng_endpoint != null ? { FERRYMAN_SEARXNG_ENDPOINT = var.searxng_endpoint } : {}, {
+    environment_variables = merge(var.settings, length(try(each.value.buckets, [])) == 0 ? {} : local.s3_variables, { for bucket in try(each.value.buckets, []) : "FERRYMAN_OBJECTS_BUCKET" => google_storage_bucket.files[bucket].name if var.s3 == null }, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.streamers, [])) == 0 ? {} : { FERRYMAN_STREAMERS = jsonencode([for account in each.value.streamers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, each.value.egress == "search" && var.searxng_endpoint != null ? { FERRYMAN_SEARXNG_ENDPOINT = var.searxng_endpoint } : {}, {
       GOOGLE_CLOUD_PROJECT         = var.project
       FERRYMAN_FUNCTION            = each.key
       FERRYMAN_LOCATION            = var.region

@@ -31,7 +31,7 @@ locals {
     { anyone = "allUsers" },
   )
 
-  calls    = merge([for name, row in local.functions : { for caller in concat(row.callers, try(row.resealers, []), try(row.connectors, [])) : "${caller}>${name}" => { function = name, caller = caller } }]...)
+  calls    = merge([for name, row in local.functions : { for caller in concat(row.callers, try(row.resealers, []), try(row.connectors, []), try(row.streamers, [])) : "${caller}>${name}" => { function = name, caller = caller } }]...)
   reads    = merge([for name, row in local.functions : { for secret in row.secrets : "${name}>${secret}" => { function = name, secret = secret } }]...)
   enqueues = merge([for name, row in local.functions : { for queue in row.enqueues : "${name}>${queue}" => { function = name, queue = queue } }]...)
   acts     = merge([for name, row in local.functions : { for account in row.acts_as : "${name}>${account}" => { function = name, account = account } }]...)

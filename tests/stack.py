@@ -40,6 +40,11 @@ def start_stack(data: Path, **variables: str) -> Iterator[Mapping[str, Any]]:
 
 async def create_client(stack: Mapping[str, Any], plan: str = "pro") -> AsyncClient:
     """Return a client of a new owner."""
+    return AsyncClient(stack["url"], await create_key(stack, plan))
+
+
+async def create_key(stack: Mapping[str, Any], plan: str = "pro") -> str:
+    """Return the API key of a new owner."""
     clients = provision.connect(stack["env"])
     try:
         key, owner, now = keys.generate_key(), f"owner-{os.urandom(6).hex()}", datetime.now(UTC)
@@ -47,4 +52,4 @@ async def create_client(stack: Mapping[str, Any], plan: str = "pro") -> AsyncCli
         await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
     finally:
         await clients.close()
-    return AsyncClient(stack["url"], key)
+    return key

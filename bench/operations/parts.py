@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -20,7 +19,6 @@ from ferryman.feeds import Feed
 from ferryman.inmemory.clock import ManualClock
 from ferryman.metering.roll_up import deliver as deliver_round
 from ferryman.schedules.fire import sweep
-from ferryman.serving import sse
 
 ANSWER_BYTES = 4_000
 """What the upstream answers here: more than an index stores of a text, so that every further byte counts once."""
@@ -246,22 +244,10 @@ async def _count_poll(system: CountedSystem, execution: str) -> Part:
     record = await system.operator_store.get(execution)
     assert record is not None
     snapshots: list[Counts] = []
-    done = asyncio.Event()
-
-    async def sleep(_: float) -> None:
+    feed, read = Feed(system.deps.executions, record), 0
+    for _ in range(3):
+        read = await feed.refresh(read)
         snapshots.append(system.snapshot(execution))
-        if len(snapshots) == 3:
-            done.set()
-            await asyncio.Event().wait()
-
-    async def watch() -> None:
-        async for _ in sse.stream_events(Feed(system.deps.executions, record), after=0, poll_s=1, sleep=sleep):
-            pass
-
-    watcher = asyncio.create_task(watch())
-    await done.wait()
-    watcher.cancel()
-    await asyncio.wait({watcher})
     return _subtract(snapshots[2], snapshots[1])
 
 

@@ -73,7 +73,7 @@ class Target:
                 yield document_gone(self.number, name, at, deleted=history.get(name, at) is None)
 
 
-class Conversation:
+class ListenStream:
     """One Listen stream. Everything it says is computed without waiting, so no commit can fall between."""
 
     def __init__(self, store: DocumentStore, database: Database) -> None:
@@ -143,7 +143,7 @@ class Listening:
         first = await anext(aiter(requests), None)
         if first is None:
             return
-        conversation = Conversation(self._store, self._databases.find(first.database))
+        conversation = ListenStream(self._store, self._databases.find(first.database))
         inbox: asyncio.Queue[Any] = asyncio.Queue()
         changed: set[str] = set()
 

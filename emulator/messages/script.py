@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from emulator.messages.pacing import Pace, read_pace
 from emulator.reading import InvalidRequestError, read_member, read_object, read_strings, refuse_unknown
 
 STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn")
@@ -48,7 +49,7 @@ class Failure:
 class ScriptStep:
     """One turn of the model: `blocks` of any type, then a text and the tools it asks for.
 
-    Usage that is None is counted from the texts.
+    Usage that is None is counted from the texts. Without a `pace`, a reply is streamed at once.
     """
 
     blocks: tuple[Mapping[str, Any], ...] = ()
@@ -59,6 +60,7 @@ class ScriptStep:
     output_tokens: int | None
     expect: Expect
     failure: Failure | None
+    pace: Pace | None = None
 
 
 def sign(thinking: str) -> str:
@@ -66,10 +68,46 @@ def sign(thinking: str) -> str:
     return SIGNATURE + sha256(thinking.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a request is in a script: `turn` counts the messages of the model, `step` those since a person said something."""
+
+    turn: int
+    step: int
+
+
+def locate_request(messages: Sequence[Mapping[str, Any]]) -> Place:
+    """Return where a request with these messages is; results of tools are nothing that a person says."""
+    turn = step = 0
+    for message in messages:
+        if message["role"] == "assistant":
+            turn, step = turn + 1, step + 1
+        elif not _holds_results(message.get("content")):
+            step = 0
+    return Place(turn=turn, step=step)
+
+
+def begins_again(value: object) -> bool:
+    """Tell whether a script, as JSON, begins again with every message of a person."""
+    return bool(read_member(read_object(value, "script"), "each_question", bool, "script", False))
+
+
+def repeat_step(step: ScriptStep, turn: int) -> ScriptStep:
+    """Return a step as it is in another turn: ids of calls are unique in a conversation."""
+    uses = tuple(replace(use, id=f"{use.id}_{turn}") for use in step.uses)
+    return replace(step, uses=uses)
+
+
+def _holds_results(content: object) -> bool:
+    return isinstance(content, list) and any(
+        isinstance(block, Mapping) and block.get("type") == "tool_result" for block in content
+    )
+
+
 def read_script(name: str, value: object) -> tuple[ScriptStep, ...]:
     """Return the steps of a script from JSON; raise InvalidRequestError."""
     source = read_object(value, "script")
-    refuse_unknown(source, ["steps"], "script")
+    refuse_unknown(source, ["steps", "each_question"], "script")
     steps = read_member(source, "steps", list, "script")
     if not steps:
         raise InvalidRequestError("script.steps must not be empty")
@@ -78,7 +116,7 @@ def read_script(name: str, value: object) -> tuple[ScriptStep, ...]:
 
 def _step(key: str, value: object, where: str) -> ScriptStep:
     source = read_object(value, where)
-    refuse_unknown(source, ["blocks", "text", "tool_calls", "stop_reason", "usage", "expect", "error"], where)
+    refuse_unknown(source, ["blocks", "text", "tool_calls", "stop_reason", "usage", "expect", "error", "stream"], where)
     calls = read_member(source, "tool_calls", list, where, [])
     uses = tuple(_use(f"{key}/{n}", item, f"{where}.tool_calls[{n}]") for n, item in enumerate(calls))
     if len({use.id for use in uses}) < len(uses):
@@ -98,6 +136,7 @@ def _step(key: str, value: object, where: str) -> ScriptStep:
         output_tokens=read_member(usage, "output_tokens", int, f"{where}.usage", None),
         expect=_expect(read_member(source, "expect", dict, where, {}), f"{where}.expect"),
         failure=_failure(source["error"], f"{where}.error") if "error" in source else None,
+        pace=read_pace(source["stream"], f"{where}.stream") if "stream" in source else None,
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -13,8 +15,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from emulator.messages import reply
+from emulator.messages.cache import PromptCache
+from emulator.messages.pacing import DELTA, BrokenOffError, pace_events
 from emulator.messages.rules import check_expected, check_request
-from emulator.messages.script import Failure, ScriptStep, read_script
+from emulator.messages.script import Failure, ScriptStep, begins_again, locate_request, read_script, repeat_step
 from emulator.reading import InvalidRequestError, read_object
 from emulator.web import Receive, Scope, Send
 
@@ -27,8 +31,10 @@ class _ScriptProgress:
     """A script and how far it has come."""
 
     steps: tuple[ScriptStep, ...]
+    begins_again: bool = False
     answered: Counter[int] = field(default_factory=Counter)
     failed: Counter[int] = field(default_factory=Counter)
+    broken: Counter[int] = field(default_factory=Counter)
     unexpected: list[str] = field(default_factory=list)
 
 
@@ -43,18 +49,21 @@ class _ScriptedError(Exception):
 class Messages:
     """
     The application, and its scripts by name. The model `scripted/<name>` answers from script `<name>` (`scripted` from
-    `default`); the step is the number of assistant messages in the request, so a repeated request gets the same reply.
-    `opens` says whether an API key is a good one.
+    `default`); the step is the number of assistant messages in the request, so a repeated request gets the same reply. A script
+    with `each_question` counts those since the last message of a person: it says the same in every answer of a conversation.
+    `opens` says whether an API key is a good one, `now` the time, by which what the prompt cache holds ends.
     """
 
-    def __init__(self, opens: Callable[[str], bool]) -> None:
+    def __init__(self, opens: Callable[[str], bool], now: Callable[[], datetime] = partial(datetime.now, UTC)) -> None:
         self._opens = opens
+        self._now = now
+        self._cache = PromptCache()
         self._scripts: dict[str, _ScriptProgress] = {}
         self._requests: deque[dict[str, Any]] = deque(maxlen=REQUESTS_MAX)
 
     def put(self, name: str, script: object) -> None:
         """Set a script, from JSON, and reset its counts; raise InvalidRequestError."""
-        self._scripts[name] = _ScriptProgress(read_script(name, script))
+        self._scripts[name] = _ScriptProgress(read_script(name, script), begins_again=begins_again(script))
 
     def remove(self, name: str) -> bool:
         """Forget a script; false if it was not there."""
@@ -77,7 +86,10 @@ class Messages:
         return sorted(self._scripts)
 
     def requests(self) -> list[dict[str, Any]]:
-        """Return the requests, oldest first: `body`, `script`, `step`, `status`, `problem`. No headers, so no key."""
+        """Return the requests, oldest first: `at`, `body`, `script`, `step`, `status`, `problem`. No headers, so no key.
+
+        Of one that was streamed at a pace also `deltas`, how many were sent, and `is_whole`, whether all were.
+        """
         return list(self._requests)
 
     def forget(self) -> None:
@@ -101,12 +113,14 @@ class Messages:
         if (request.method, request.url.path) != ("POST", "/v1/messages"):
             return _refusal(404, "not_found_error", f"no {request.method} {request.url.path} here", number)
         record: dict[str, Any] = {"body": None, "script": None, "step": None, "status": 200, "problem": None}
+        record["at"] = self._now().isoformat()
         self._requests.append(record)
         try:
             if "anthropic-version" not in request.headers:
                 raise InvalidRequestError("anthropic-version: header is required")
             body = record["body"] = _parse(raw)
             step = self._step(body, record)
+            cached = self._cache.use(body, self._now())
         except _ScriptedError as scripted:
             record["status"] = scripted.failure.status
             return _failure(scripted.failure, number)
@@ -115,10 +129,26 @@ class Messages:
             if progress := self._scripts.get(record["script"]):
                 progress.unexpected.append(f"step {record['step']}: {error}" if record["step"] is not None else str(error))
             return _refusal(400, "invalid_request_error", str(error), number)
-        whole = reply.message(step, body, number.replace("req_", "msg_"))
+        whole = reply.message(step, body, number.replace("req_", "msg_"), cached)
+        if body.get("stream") and step.pace is not None:
+            events = reply.stream(whole, step.pace.characters)
+            paced = self._pace(events, step, record)
+            return _PacedStream(paced, media_type="text/event-stream", headers={"request-id": number})
         if body.get("stream"):
             return _EventStream(_iterate_pieces(whole), media_type="text/event-stream", headers={"request-id": number})
         return JSONResponse(whole, headers={"request-id": number})
+
+    async def _pace(self, events: Iterable[bytes], step: ScriptStep, record: dict[str, Any]) -> AsyncIterator[bytes]:
+        """Yield the events of a step at its pace; the record counts those that were taken by the client."""
+        assert step.pace is not None, "a step without a pace is streamed at once"
+        progress = self._scripts[record["script"]]
+        breaks = step.pace.breaks_after is not None and progress.broken[record["step"]] < step.pace.times
+        progress.broken[record["step"]] += breaks
+        record["deltas"] = 0
+        async for event in pace_events(events, step.pace, breaks=breaks):
+            yield event
+            record["deltas"] += event.startswith(DELTA)
+        record["is_whole"] = not breaks
 
     def _step(self, body: Mapping[str, Any], record: dict[str, Any]) -> ScriptStep:
         model = body.get("model")
@@ -130,11 +160,14 @@ class Messages:
         progress = self._scripts.get(record["script"])
         if progress is None:
             raise InvalidRequestError(f"model: there is no script {record['script']!r}")
-        at = sum(message["role"] == "assistant" for message in body["messages"])
+        place = locate_request(body["messages"])
+        at = place.step if progress.begins_again else place.turn
         record["step"] = at
         if at >= len(progress.steps):
             raise InvalidRequestError(f"the script {record['script']!r} ends after {len(progress.steps)} steps")
-        step: ScriptStep = progress.steps[at]
+        step = progress.steps[at]
+        if progress.begins_again:
+            step = repeat_step(step, place.turn)
         check_expected(step.expect, body)
         if step.failure and progress.failed[at] < step.failure.times:
             progress.failed[at] += 1
@@ -147,6 +180,17 @@ def _key(request: Request) -> str:
     # The SDK sends it as a bearer token, other clients in the header of its own.
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else "")
+
+
+class _PacedStream(StreamingResponse):
+    """Events that come by and by: they end where the client goes, and where the stream is to break off."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them; one that breaks off is never ended, so that the server closes the connection."""
+        try:
+            await super().__call__(scope, receive, send)
+        except* BrokenOffError:
+            pass
 
 
 class _EventStream(StreamingResponse):

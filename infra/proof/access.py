@@ -103,7 +103,7 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
 
 def _list_own_bindings(name: str, row: Row, database: str, keyed: bool) -> Iterator[Binding]:
     identity = row["identity"]
-    for asker in (*row.get("resealers", []), *row.get("connectors", [])):
+    for asker in (*row.get("resealers", []), *row.get("connectors", []), *row.get("streamers", [])):
         yield Binding(place=f"function {service(name)}", role="roles/run.invoker", member=asker)
     for caller in row["callers"]:
         yield Binding(place=f"function {service(name)}", role="roles/run.invoker", member=caller)

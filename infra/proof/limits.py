@@ -80,7 +80,7 @@ def _function(name: str, function: Mapping[str, Any], row: Row, variables: Mappi
 def _ingress(config: Mapping[str, Any], row: Row, network: bool) -> Iterator[str]:
     # the queue and the trigger come from inside, other functions only through a network, and operators from outside
     inside = not (row.get("resealers") or "anyone" in row["callers"]) and (
-        network or "ferryman-orchestrator" not in row["callers"]
+        network or not (row.get("streamers") or "ferryman-orchestrator" in row["callers"])
     )
     if config.get("ingress_settings") != ("ALLOW_INTERNAL_ONLY" if inside else "ALLOW_ALL"):
         yield f"its ingress is {config.get('ingress_settings')}"
@@ -108,6 +108,10 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
         "its connectors": (
             json.loads(environment.get("FERRYMAN_CONNECTORS", "[]")),
             [f"{account}@{domain}" for account in row.get("connectors", [])],
+        ),
+        "its streamers": (
+            json.loads(environment.get("FERRYMAN_STREAMERS", "[]")),
+            [f"{account}@{domain}" for account in row.get("streamers", [])],
         ),
         "its queues": ({known.queue, known.schedules_queue}, {"executions", "schedules"}),
         "its queue's account": (known.queue_caller, f"ferryman-queue@{domain}"),

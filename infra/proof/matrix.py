@@ -14,6 +14,7 @@ from emulator import matrix as local
 from emulator.table import read_table
 from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.relay import STREAMING_FUNCTION
 from ferryman.gcp.remote_files import FILES_FUNCTION
 from infra.proof.access import Row, service
 from infra.proof.network import SEARCH, egress
@@ -28,6 +29,9 @@ SIGNING = "roles/iam.serviceAccountTokenCreator"
 LINKED = "objects, signed URLs"
 READERS = {"ferryman.gcp.firestore", "ferryman.gcp.user_documents"}
 """The modules of documents that read alone."""
+
+ROLES = ("callers", "resealers", "connectors", "streamers")
+"""The fields of a row with accounts that may call a function, the last three of them on some paths alone."""
 
 WAYS_OUT = {"ferryman.egress.gate", "ferryman.egress.public"}
 """The modules that reach any host."""
@@ -48,7 +52,7 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
     buckets = sorted({bucket for row in table.values() for bucket in row.get("buckets", [])})
     return {
         name: {
-            "called by": _list([*row["callers"], *row.get("resealers", []), *row.get("connectors", [])]),
+            "called by": _list(account for role in ROLES for account in row.get(role, [])),
             "firestore": row["firestore"],
             **{f"secret {secret}": "access" if secret in row["secrets"] else NOTHING for secret in secrets},
             **{f"queue {queue}": "create tasks" if queue in row["enqueues"] else NOTHING for queue in queues},
@@ -128,6 +132,7 @@ def of_code() -> Matrix:
                     ),
                     *(CONNECTING_FUNCTION for room in rooms if room == "ferryman.gcp.connecting"),
                     *(FILES_FUNCTION for room in rooms if room == "ferryman.gcp.remote_files"),
+                    *(STREAMING_FUNCTION for room in rooms if room == "ferryman.gcp.relay"),
                 }
             ),
             "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,

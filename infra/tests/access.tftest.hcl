@@ -21,8 +21,8 @@ run "as_it_comes" {
   }
 
   assert {
-    condition     = [for key, binding in google_cloud_run_v2_service_iam_member.calls : key if binding.name == "ferryman-orchestrator"] == ["ferryman-queue>orchestrator"]
-    error_message = "Nobody but the queue's account calls the orchestrator."
+    condition     = [for key, binding in google_cloud_run_v2_service_iam_member.calls : key if binding.name == "ferryman-orchestrator"] == ["ferryman-api>orchestrator", "ferryman-queue>orchestrator"]
+    error_message = "Nobody but the queue's account and the API calls the orchestrator."
   }
 
   assert {

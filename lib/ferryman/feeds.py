@@ -1,9 +1,8 @@
-"""Feeds: an execution's record as it grows, read once for everyone who watches it in one process."""
+"""A feed: an execution's record as it grows, read once for everyone who watches it in one process."""
 
 from __future__ import annotations
 
 import asyncio
-from weakref import WeakValueDictionary
 
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.executions.execution import Execution, Status, Step
@@ -42,21 +41,3 @@ class Feed:
             first = next(unsettled, max(self.tickets, default=-1) + 1)
             self.tickets.update((ticket.seq, ticket) for ticket in await executions.tickets(self._id, first=first))
         self.current = current
-
-
-class Feeds:
-    """The feeds of one process; one that is no longer watched is forgotten."""
-
-    def __init__(self) -> None:
-        self._feeds: WeakValueDictionary[str, Feed] = WeakValueDictionary()
-
-    def open(self, executions: Executions, execution: Execution) -> Feed:
-        """Return the feed of `execution`, the same one for all of its watchers."""
-        feed = self._feeds.get(execution.id)
-        if feed is None:
-            feed = self._feeds[execution.id] = Feed(executions, execution)
-        return feed
-
-    def count(self, owner: str) -> int:
-        """Return how many executions of `owner` are watched."""
-        return sum(feed.owner == owner for feed in self._feeds.values())

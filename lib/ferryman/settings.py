@@ -86,6 +86,7 @@ class Settings:
     callers: tuple[str, ...] = ()  # accounts that may call this function, as JSON
     resealers: tuple[str, ...] = ()  # accounts that may have it seal credentials again
     connectors: tuple[str, ...] = ()  # accounts that may have it redeem a person's consent
+    streamers: tuple[str, ...] = ()  # accounts that may have it deliver an execution, and are sent what the model writes
     warmers: tuple[str, ...] = ()  # accounts that may have it connect before its first request; the local stack's own
     sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the secret that holds the sealing key
     sealing_public_key: str = field(default="", repr=False)  # what new credentials are sealed to

@@ -20,6 +20,7 @@ ANSWERS = (
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "UsageReport", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
     *("KeyResponse", "NewKeyResponse", "AuditEntryResponse", "ArchiveImportResponse"),
+    *("ConversationResponse", "MessageResponse", "ChatResponse"),
     *("FileResponse", "StoredFileResponse", "FileLinkResponse", "DirectLinkResponse"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""

@@ -9,6 +9,7 @@ import pytest
 
 from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.relay import STREAMING_FUNCTION
 from ferryman.gcp.remote import RESEALING_FUNCTION, SCANNING_FUNCTION
 from ferryman.gcp.remote_files import FILES_FUNCTION
 from ferryman.stack.environment import BUCKET
@@ -90,7 +91,13 @@ def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
     assert [name for name, row in ROWS.items() if row.get("connectors")] == [CONNECTING_FUNCTION]
     assert ROWS[CONNECTING_FUNCTION]["unseals"]
     assert ROWS[CONNECTING_FUNCTION]["connectors"] == [ROWS["api"]["identity"]]
-    assert ROWS["api"]["calls"] == [FILES_FUNCTION, CONNECTING_FUNCTION]
+    assert ROWS["api"]["calls"] == [FILES_FUNCTION, CONNECTING_FUNCTION, STREAMING_FUNCTION]
+
+
+def test_only_the_api_has_deliveries_streamed_and_the_queue_does_not():
+    assert [name for name, row in ROWS.items() if row.get("streamers")] == [STREAMING_FUNCTION]
+    assert ROWS[STREAMING_FUNCTION]["streamers"] == [ROWS["api"]["identity"]]
+    assert ROWS[STREAMING_FUNCTION]["callers"] == ["ferryman-queue"]
 
 
 def test_one_function_may_use_the_bucket_of_files():

@@ -198,7 +198,7 @@ ANNOUNCED = [
     ("shell", ["shell"]),
 ]
 
-ADDITIONS = {"file_list", "find_tools", "wait_until"}
+ADDITIONS = {"file_list", "find_tools", "read_result", "wait_until"}
 """Tools that no seed names."""
 
 

@@ -42,7 +42,13 @@ def list_json_helps(command: click.Command, words: tuple[str, ...] = ()) -> Iter
 def test_the_help_of_json_says_whether_one_document_is_printed_or_many() -> None:
     helps = dict(list_json_helps(main))
     assert set(helps.values()) == {ONE_DOCUMENT, DOCUMENT_LINES}
-    assert {words for words, text in helps.items() if text == DOCUMENT_LINES} == {"logs", "run", "watch", "credential connect"}
+    assert {words for words, text in helps.items() if text == DOCUMENT_LINES} == {
+        "chat",
+        "logs",
+        "run",
+        "watch",
+        "credential connect",
+    }
 
 
 def complete(shell: str, line: str) -> list[str]:

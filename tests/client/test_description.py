@@ -17,12 +17,13 @@ from ferryman.client.request import ApiRequest
 from ferryman.client.routes import credentials, tasks
 from ferryman.serving import api
 
-THINGS = ("task", "execution", "workspace", "agent", "job", "person", "invitation", "key")
+THINGS = ("task", "execution", "workspace", "agent", "conversation", "job", "person", "invitation", "key")
 ARGUMENTS: dict[str, Any] = {
     "name": "{name}",
     "cluster": "{name}",
     "content": b"",
     "file": "{key}",
+    "message": "{message_number}",
     **{thing: f"{{{thing}_id}}" for thing in THINGS},
 }
 UNREACHED = {
@@ -87,6 +88,7 @@ def test_every_route_of_the_api_has_a_method() -> None:
     }
     assert served - reached - UNREACHED == {
         ("GET", "/v1/executions/{execution_id}/events"),
+        ("GET", "/v1/conversations/{conversation_id}/events"),
         ("GET", "/v1/workspaces/{workspace_id}/export"),
         ("GET", "/v1/files/{key}"),
     }

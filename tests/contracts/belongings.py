@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from ferryman.domain.conversations.asking import Question
+from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.credentials.token import Fetch, Token
 from ferryman.domain.files.kept import Overflow
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.jobs.parts import EXECUTIONS, TASKS
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.user_changes import UserChanges
+from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.audit import AuditEntry
@@ -40,13 +43,14 @@ from .values import (
 
 COUNTS = {
     **{"answers": 1, "audit_entries": 2, "invitations": 1, "keys": 1, "members": 1, "people": 1, "user_documents": 1},
-    **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 2, "former_values": 1},
-    **{"conversation_balances": 1, "refused_requests": 1, "steps": 2, "tasks": 1, "tokens": 1},
+    **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 3, "former_values": 1},
+    **{"conversation_balances": 1, "conversations": 1, "messages": 2},
+    **{"refused_requests": 1, "steps": 2, "tasks": 1, "tokens": 1},
 }
 """What `fill` stores in a workspace."""
 
 OF_AGENT = {name: COUNTS[name] for name in COUNTS if name in {*EXECUTIONS.below, *TASKS.below, "executions", "tasks"}} | {
-    **{"conversation_balances": 1, "former_values": 1, "refused_requests": 1, "tokens": 1}
+    **{"conversation_balances": 1, "conversations": 1, "messages": 2, "former_values": 1, "refused_requests": 1, "tokens": 1}
 }
 """Of that, what belongs to its agent; the agent's own document goes when the job is started."""
 
@@ -73,11 +77,22 @@ async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", 
     await stores.tokens.claim(f"{workspace:a<64}", "ann", task.id, fetch, stale=None, now=NOW)
     await stores.tokens.put(f"{workspace:a<64}", Token(fetch="one", ciphertext=b"\x00", expires_at=LATER))
     await run(stores, replace(EXECUTION, id=f"exec_{workspace}", task=task.id, conversation="talk", **place))
+    await fill_conversation(stores, task)
     queued = replace(EXECUTION, id=f"queued_{workspace}", task=task.id, person=person, **place)
     await stores.executions.start(queued, most=10)
     request = {"task": task.id, "input": "Paris", "labels": {"color": "red"}}
     await stores.ask(f"order-{workspace}", request)
     await stores.executions.refuse(f"order-{workspace}", "the queue is full", request, now=NOW)
+
+
+async def fill_conversation(stores: Stores, task: Task) -> None:
+    """Store a conversation with a question whose answer was stopped before it began."""
+    place = {"owner": "ann", "workspace": task.workspace, "agent": task.agent}
+    chat = Conversation(id=f"chat_{task.workspace}", task=task.id, created_at=NOW, updated_at=NOW, **place)
+    await stores.conversations.create(chat)
+    execution = replace(EXECUTION, id=f"answer_{task.workspace}", task=task.id, conversation=chat.id, **place)
+    await stores.conversations.ask(chat, Question(content="Where?"), execution, most=10)
+    await stores.executions.cancel(execution.id, by="ann", now=LATER)
 
 
 async def fill_with_people(stores: Stores, workspace: str, person: str = "") -> None:

@@ -21,6 +21,7 @@ from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
+from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.invitations import MemoryInvitations
@@ -43,6 +44,7 @@ from ferryman.ports.archives import Archives
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
 from ferryman.ports.contexts import Contexts
+from ferryman.ports.conversations import Conversations
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
 from ferryman.ports.file_quotas import FileQuotas
@@ -91,6 +93,7 @@ class Stores:
     agents: Agents
     archives: Archives
     contexts: Contexts
+    conversations: Conversations
     tasks: Tasks
     credentials: Credentials
     connections: Connections
@@ -158,6 +161,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         agents=MemoryAgents(memory),
         archives=MemoryArchives(memory),
         contexts=MemoryContexts(memory),
+        conversations=MemoryConversations(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         connections=MemoryConnections(memory),
@@ -205,6 +209,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.contexts import FirestoreContexts
+    from ferryman.gcp.conversations import FirestoreConversations
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.file_quotas import FirestoreFileQuotas
     from ferryman.gcp.halts import FirestoreHalts
@@ -288,6 +293,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             agents=FirestoreAgents(clients),
             archives=FirestoreArchives(clients),
             contexts=FirestoreContexts(clients),
+            conversations=FirestoreConversations(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             connections=FirestoreConnections(clients),

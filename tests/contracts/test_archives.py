@@ -11,9 +11,13 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore import Client
 
 from ferryman.domain.archives.content import ExecutionParts
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.origin import Origin
+from ferryman.domain.labels.label import READ
 from ferryman.domain.receipts.receipt import Head, ReceiptKind
+from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.ports.archives import ImportedHistory
 
 from .conftest import Stores
@@ -111,3 +115,24 @@ async def test_it_is_never_claimed_and_a_cancel_changes_nothing(stores: Stores) 
 async def test_receipts_are_found_from_each_number(stores: Stores, receipt: int) -> None:
     await stores.archives.add_history([HISTORY], **ENDED)
     assert tuple(await stores.executions.receipts(IMPORTED.id, first=receipt)) == CHAIN[receipt:]
+
+
+async def test_conversations_come_back_as_they_were_put_also_a_second_time(stores: Stores) -> None:
+    place = {"owner": "ann", "workspace": "ws_1", "agent": "agent_1"}
+    chat = Conversation(id="conv_1", task="task_1", head=2, last=2, created_at=NOW, updated_at=NOW, **place)
+    about = {"conversation": "conv_1", "at": NOW, "label": READ}
+    question = Message(**about, number=1, parent=0, role=Speaker.USER, content="Where?")
+    turn = {"text": "", "calls": [], "results": [{"parts": [["text", 0, 1]]}]}
+    answer = Message(**about, number=2, parent=1, role=Speaker.ASSISTANT, content="There.", parts=(turn,))
+    for _ in range(2):
+        await stores.archives.add_conversations([chat], [], **ENDED)
+        await stores.archives.add_conversations([], [question, answer], **ENDED)
+    assert await stores.conversations.get("conv_1", owner="ann", workspace="ws_1") == chat
+    assert list(await stores.conversations.list_messages("conv_1")) == [question, answer]
+
+
+async def test_no_conversation_is_put_into_a_workspace_that_is_not_there(stores: Stores) -> None:
+    chat = Conversation(id="conv_1", task="t", created_at=NOW, updated_at=NOW, owner="ann", workspace="ws_2", agent="a")
+    with pytest.raises(WorkspaceGoneError):
+        await stores.archives.add_conversations([chat], [], **{**ENDED, "workspace": "ws_2"})
+    assert list(await stores.conversations.list("ann", "ws_2")) == []

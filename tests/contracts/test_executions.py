@@ -118,6 +118,13 @@ async def test_a_kill_switch_stops_the_next_model_call_and_the_next_beat(stores:
     await stores.executions.ask(execution, now=LATER, lease=LEASE)
 
 
+async def test_of_several_executions_those_to_be_cancelled_are_read_at_once(stores: Stores) -> None:
+    await open_execution(stores)
+    assert await stores.halts.list_cancelled(["exec_1", "none"]) == set()
+    await stores.executions.cancel("exec_1", by=OWNER, now=LATER)
+    assert await stores.halts.list_cancelled(["exec_1", "none"]) == {"exec_1"}
+
+
 @pytest.mark.parametrize("others", [0, 60])
 async def test_switches_of_several_executions_are_read_at_once(stores: Stores, others: int) -> None:
     later = LATER + timedelta(seconds=1)

@@ -233,7 +233,7 @@ async def test_an_execution_that_has_not_ended_is_not_deleted(stores: Stores) ->
     assert [execution.id for execution in await stores.job_work.unended(job)] == ["queued_ws_1"]
     for _ in range(2):
         deleted = await stores.job_work.delete(job, EXECUTIONS, most=100, now=LATER, lease=LEASE)
-    assert deleted.job.counts["executions"] == 1
+    assert deleted.job.counts["executions"] == COUNTS["executions"] - 1
     assert await stores.executions.get("queued_ws_1") is not None
 
 

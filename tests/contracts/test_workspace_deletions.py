@@ -9,8 +9,10 @@ import pytest
 
 from ferryman.domain.archives.content import ExecutionParts
 from ferryman.domain.changes import change_value
+from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.jobs.parts import list_parts
 from ferryman.domain.workspaces.agent import Agent, build_default_agent
+from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceGoneError, WorkspaceState
 from ferryman.ports.archives import ImportedHistory
 
@@ -44,6 +46,11 @@ def store_history(stores: Stores, workspace: str, *pieces: ImportedHistory) -> A
     return stores.archives.add_history(pieces or [whole], owner="ann", workspace=workspace, **ended)
 
 
+def store_conversation(stores: Stores, workspace: str) -> Awaitable[object]:
+    place = {"owner": "ann", "workspace": workspace, "agent": derive_default_agent(workspace)}
+    return stores.conversations.create(Conversation(id=f"chat_{workspace}", task="t", created_at=NOW, updated_at=NOW, **place))
+
+
 def build_imported(workspace: str) -> object:
     return replace(IMPORTED, id=f"exec_{workspace}", workspace=workspace)
 
@@ -62,7 +69,7 @@ def store_entries(stores: Stores, workspace: str) -> Awaitable[object]:
     return store_history(stores, workspace, piece)
 
 
-NEW: tuple[Storing, ...] = (store_task, store_agent, change_default_agent, store_history)
+NEW: tuple[Storing, ...] = (store_task, store_agent, change_default_agent, store_conversation, store_history)
 PARTIAL: tuple[Storing, ...] = (store_policy, store_steps, store_entries)
 """What only follows history that is there."""
 
@@ -73,6 +80,7 @@ async def list_left(stores: Stores, workspace: str) -> list[object]:
     agents = await stores.agents.list("ann", workspace)
     return [
         *await stores.tasks.list(workspace),
+        *await stores.conversations.list("ann", workspace),
         *(agent for agent in agents if agent != build_default_agent("ann", workspace)),
         *filter(None, [await stores.executions.get(name), await stores.executions.opening(name)]),
         *await stores.executions.steps(name),

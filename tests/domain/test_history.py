@@ -62,20 +62,20 @@ def test_tools_that_are_added_count_with_the_message_that_found_them(
 
 
 @given(MESSAGES)
-def test_joined_it_is_the_json_of_its_messages(messages: list[dict[str, Any]]) -> None:
-    joined = build_history(messages).join()
-    assert json.loads(joined) == messages
-    assert joined == Prompt(model="m", system="s", messages=messages, max_tokens=1).encode_messages()
+def test_encoded_it_is_the_json_of_its_messages(messages: list[dict[str, Any]]) -> None:
+    encoded = build_history(messages).encoded
+    assert list(map(json.loads, encoded)) == messages
+    assert [*encoded] == Prompt(model="m", system="s", messages=messages, max_tokens=1).encode_messages()
 
 
 @given(MESSAGES, MESSAGES)
 def test_a_later_prompt_begins_with_the_same_bytes(earlier: list[dict[str, Any]], later: list[dict[str, Any]]) -> None:
-    assert build_history(earlier + later).join().startswith(build_history(earlier).join()[:-1])
+    assert build_history(earlier + later).encoded[: len(earlier)] == build_history(earlier).encoded
 
 
 def test_a_message_is_encoded_once_however_many_turns_follow() -> None:
     history, messages = MessageHistory("s", TOOLS), [CountingMessage(role="user", content=str(number)) for number in range(5)]
     for message in messages:
         history.append(message)
-        history.measure(), history.digest(), history.join()
+        history.measure(), history.digest(), history.encoded
     assert [message.encodings for message in messages] == [1] * 5

@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 
 from ferryman.domain.jobs.job import Job, JobKind, JobStatus, acquire_job, check_job, hand_over_job
-from ferryman.domain.jobs.parts import AGENTS, EXECUTIONS, MEMBERS, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import AGENTS, CONVERSATIONS, EXECUTIONS, MEMBERS, TASKS, WorkspacePart
 from ferryman.domain.jobs.scope import concerns, name_balance_part, name_scope
 from ferryman.domain.stale import StaleError
 from tests.builders import START, build_execution
 
 LENGTH = timedelta(seconds=30)
 JOB = Job(id="job_1", owner="o", workspace="w", kind=JobKind.DELETE_WORKSPACE, subject="w", created_at=START)
-EXECUTION = build_execution(owner="o", workspace="w", agent="a", person="p")
+EXECUTION = build_execution(owner="o", workspace="w", agent="a", person="p", conversation="c")
 
 
 def take(job: Job = JOB, number: int = 0) -> Job | None:
@@ -28,6 +28,8 @@ def take(job: Job = JOB, number: int = 0) -> Job | None:
         (JobKind.DELETE_WORKSPACE, "w", True),
         (JobKind.DELETE_AGENT, "a", True),
         (JobKind.DELETE_AGENT, "b", False),
+        (JobKind.DELETE_CONVERSATION, "c", True),
+        (JobKind.DELETE_CONVERSATION, "d", False),
         (JobKind.END_EXECUTIONS, "p", True),
         (JobKind.END_EXECUTIONS, "q", False),
         (JobKind.TAKE_OVER_EXECUTIONS, "p", True),
@@ -50,8 +52,14 @@ def test_what_is_counted_of_a_thing_ends_with_it(part: WorkspacePart, name: str 
 
 
 def test_the_scope_of_an_agent_is_narrower_than_its_workspace() -> None:
-    assert name_scope(JOB) == {"workspace": "w"}
-    assert name_scope(replace(JOB, kind=JobKind.DELETE_AGENT, subject="a")) == {"workspace": "w", "agent": "a"}
+    assert name_scope(JOB, TASKS) == {"workspace": "w"}
+    assert name_scope(replace(JOB, kind=JobKind.DELETE_AGENT, subject="a"), TASKS) == {"workspace": "w", "agent": "a"}
+
+
+def test_the_scope_of_a_conversation_is_its_own_document_and_what_names_it() -> None:
+    job = replace(JOB, kind=JobKind.DELETE_CONVERSATION, subject="c")
+    assert name_scope(job, CONVERSATIONS) == {"workspace": "w", "id": "c"}
+    assert name_scope(job, EXECUTIONS) == {"workspace": "w", "conversation": "c"}
 
 
 def test_a_job_that_is_done_or_held_or_further_on_is_not_taken() -> None:

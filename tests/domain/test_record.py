@@ -15,6 +15,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.labels.label import READ
 from ferryman.domain.owners.cap import Cap, CapKind
 from ferryman.domain.records import document, event
 from ferryman.domain.records.record import Record
@@ -92,14 +93,29 @@ PLACE = {
 
 def test_an_execution_is_written_with_the_names_of_the_api() -> None:
     place = {"workspace_id": EXECUTION.workspace, "agent_id": EXECUTION.agent}
-    place |= dict.fromkeys(("person_id", "conversation_id", "cancelled_by", "taken_over_by"))
+    place |= dict.fromkeys(("person_id", "conversation_id", "answer", "cancelled_by", "taken_over_by", "question"))
     assert document.serialize_execution(EXECUTION) == {**RECORDED, **place}
-    assert document.serialize_execution(PLACED) == {**RECORDED, **PLACE, "taken_over_by": "person_2"}
+    assert document.serialize_execution(PLACED) == {
+        **RECORDED,
+        **PLACE,
+        **{"taken_over_by": "person_2", "answer": None, "question": None},
+    }
 
 
 def test_a_record_tells_where_an_execution_acts_unless_that_is_where_all_did_before_there_were_workspaces() -> None:
     assert document.serialize_recorded(EXECUTION) == RECORDED
     assert document.serialize_recorded(PLACED) == {**RECORDED, **PLACE}
+
+
+def test_a_record_tells_which_message_an_execution_answers_where_it_does() -> None:
+    answer = replace(PLACED, question=3, answer=4)
+    assert document.serialize_recorded(answer) == {**RECORDED, **PLACE, "question": 3, "answer": 4}
+
+
+def test_an_opening_tells_of_a_history_where_there_is_one() -> None:
+    first, later = build_setup(), build_setup(history=({"role": "user", "content": "Hello."},), label=READ)
+    assert {"history", "label"} & document.serialize_setup(first).keys() == set()
+    assert document.serialize_setup(later)["history"] == [{"role": "user", "content": "Hello."}]
 
 
 def test_the_first_event_and_the_last_tell_where_and_for_whom() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ferryman.domain.conversations.asking import Question
+from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.files.kept import Overflow
@@ -19,6 +21,7 @@ from ferryman.domain.receipts.receipt import Head, ReceiptKind
 from ferryman.domain.workspaces.workspace import build_default_workspace
 from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.conversations import FirestoreConversations
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.keyed import FirestoreKeyedRequests
 from ferryman.gcp.owners import FirestoreOwners
@@ -131,7 +134,7 @@ async def test_every_document_of_an_execution_is_told_its_time_and_has_a_policy(
     below = {path.split("/")[-2] for path in await deps.times() if path.startswith("executions/")}
     policies = [policy for policy in json.loads(INDEXES.read_text())["fieldOverrides"] if policy.get("ttl")]
     by_themselves = {"tokens", "connections", "credentials", "keyed_requests", "invitations", "alerts", "conversation_balances"}
-    by_themselves |= {"usage"}
+    by_themselves |= {"usage", "conversations", "messages"}
     assert expiring == below == {policy["collectionGroup"] for policy in policies} - by_themselves
     assert {policy["fieldPath"] for policy in policies} == {EXPIRE_AT}
     assert [path for path, at in (await deps.times()).items() if path.startswith("executions/") and at is None] == []
@@ -262,3 +265,19 @@ async def test_a_request_with_a_key_expires_after_a_day(deps: RetentionSetup) ->
     await keyed.complete(Completion(request=await keyed.claim(request, now=NOW), answer=b"sealed"))
     assert "keyed_requests" in await deps.at(NOW + DAY - HOUR)
     assert "keyed_requests" not in await deps.at(NOW + DAY)
+
+
+async def test_a_conversation_expires_with_its_newest_message_and_each_message_with_its_execution(deps: RetentionSetup) -> None:
+    executions, conversations = deps.executions(), FirestoreConversations(deps.clients, RETENTION)
+    await FirestoreOwners(deps.clients).put(OWNER)
+    await FirestoreTasks(deps.clients).create(TASK)
+    place = {"owner": EXECUTION.owner, "workspace": EXECUTION.workspace, "agent": EXECUTION.agent}
+    chat = Conversation(id="c", task=TASK.id, created_at=NOW, updated_at=NOW, **place)
+    await conversations.create(chat)
+    execution = replace(EXECUTION, id="first", conversation="c", created_at=NOW)
+    await conversations.ask(chat, Question(content="Where?"), execution, most=9)
+    times = await deps.times()
+    assert times["conversations/c"] == times["conversations/c/messages/00001"]
+    await executions.cancel("first", by="ann", now=NOW + 8 * HOUR)
+    times = await deps.times()
+    assert times["conversations/c"] == times["conversations/c/messages/00002"] == times["executions/first"]

@@ -48,9 +48,9 @@ def test_only_the_orchestrator_asks_models_and_it_opens_nothing():
     assert RADIUS["orchestrator"]["secret ferryman-sealing-key"] == matrix.NOTHING
 
 
-def test_nobody_but_the_queues_account_calls_the_orchestrator():
-    assert RADIUS["orchestrator"]["called by"] == "ferryman-queue"
-    assert [name for name, may in RADIUS.items() if "orchestrator" in may["calls"]] == []
+def test_nobody_but_the_queues_account_and_the_api_calls_the_orchestrator():
+    assert RADIUS["orchestrator"]["called by"] == "ferryman-api, ferryman-queue"
+    assert [name for name, may in RADIUS.items() if "orchestrator" in may["calls"]] == ["api"]
 
 
 def test_the_api_cannot_open_what_it_sealed():

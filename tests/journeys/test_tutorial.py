@@ -99,6 +99,13 @@ def test_a_report_is_searched_read_written_and_downloaded_as_typed(folder: Path)
     assert "348,000 euros" in calls[2]["content"]
 
 
+def test_an_agent_is_talked_with_as_typed(folder: Path) -> None:
+    walked = typed(f"set -euo pipefail\n{find_block('scripted/chat')}", folder, stdin="Hello?")
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert walked.stdout.count("The answer is **42**.") == 2
+    assert walked.stderr.count("→ calculator") == 2
+
+
 def test_others_are_let_in_as_typed(folder: Path) -> None:
     url = json.loads((folder / ".ferryman/stack.json").read_text())["url"]
     owner, bea, after = (find_block(word) for word in ("workspace create", "member join", "workspace export"))

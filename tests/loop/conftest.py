@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.conversations.window import SPELLING_FACTOR, WindowPart, decide
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Reply
 from ferryman.domain.executions.usage import Usage
@@ -24,6 +26,7 @@ from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
+from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore
@@ -91,6 +94,7 @@ class Stage:
     on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
         default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
     )
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     on_scan: Callable[[Sequence[Any]], Sequence[Any]] = field(default=lambda content: content)
 
     def __post_init__(self) -> None:
@@ -120,6 +124,7 @@ class Stage:
             credentials=MemoryCredentials(self.memory),
             contexts=MemoryContexts(self.memory),
             clusters=MemoryClusters(self.memory),
+            conversations=MemoryConversations(self.memory),
             executions=MemoryExecutions(self.memory),
             jobs=MemoryJobs(self.memory),
             halts=MemoryHalts(self.memory),
@@ -140,23 +145,28 @@ class Stage:
             slice=timedelta(minutes=29),
             execution_timeout=timedelta(minutes=25),
             poll_interval=timedelta(milliseconds=1),
+            pause=self.pause,
         )
 
     async def _execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         now, seq = self.clock.now(), ticket.seq
-        call_request = CallRequest(execution="e", seq=seq, epoch=execution.epoch, task="t", owner="o")
+        call_request = CallRequest(execution=execution.id, seq=seq, epoch=execution.epoch, task="t", owner="o")
         claimed_call = await self.tickets.claim(call_request, tool=find_tool(ticket.tool).function, now=now)
         self.executed.append(claimed_call.ticket)
         result = self.on_call(claimed_call.ticket)
         if isinstance(result, Exception):
             raise result
         await self.tickets.settle(claimed_call, result, now=now)
-        return self.memory.tickets["e"][seq]
+        return self.memory.tickets[execution.id][seq]
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         self.scanned.append(content)
         self.scanned_for.append(execution.id)
         return self.on_scan(content)
+
+    async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:
+        clean = [block["text"] for block in self.on_scan([{"type": "text", "text": text} for text in texts])]
+        return decide(texts, clean, held_back=SPELLING_FACTOR * len(KEY))
 
     async def run(self, *script: Reply | Exception) -> bool:
         if script:

@@ -28,7 +28,7 @@ def thinks(*blocks: dict[str, Any], text: str = "", calls: tuple[Any, ...] = (),
 
 def get_assistant_turns(stage: Any, prompt: int = -1) -> list[Any]:
     """Return the contents of the model's turns in a prompt, as they are sent."""
-    messages = json.loads(stage.model.prompts[prompt].encode_messages())
+    messages = [json.loads(message) for message in stage.model.prompts[prompt].encode_messages()]
     return [message["content"] for message in messages if message["role"] == "assistant"]
 
 

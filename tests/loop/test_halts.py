@@ -16,8 +16,9 @@ from ferryman.halting import HaltWatch
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
-from ferryman.ports.errors import HaltedError, UnavailableError
+from ferryman.ports.errors import CancelRequestedError, HaltedError, UnavailableError
 from ferryman.ports.halts import Stoppable
+from tests.builders import build_execution
 from tests.loop.conftest import fetches, says
 
 SOON = timedelta(milliseconds=1)
@@ -179,6 +180,17 @@ async def test_a_poll_that_all_share_breaks_off_the_halted_ones_alone():
         await running[0]
     ended.set()
     assert await running[1] is True
+
+
+async def test_a_cancel_breaks_off_what_it_may_and_nothing_else():
+    memory, ended = Memory(), asyncio.Event()
+    memory.executions["e"] = build_execution(cancel_requested=True)
+    watch = build_watch(memory)
+    other = asyncio.ensure_future(watch.run(ended.wait(), "o", created=NOW))
+    with pytest.raises(CancelRequestedError):
+        await watch.run(ended.wait(), "o", created=NOW, cancellable="e")
+    ended.set()
+    assert await other is True
 
 
 async def test_nothing_is_read_for_works_that_each_end_soon():

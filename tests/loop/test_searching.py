@@ -15,7 +15,7 @@ from ferryman.domain.tasks.task import ToolLoading
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import build_definition
 from ferryman.inmemory.clusters import MemoryClusters
-from ferryman.loop.calls import SEARCHES_MAX
+from ferryman.loop.limits import SEARCHES_MAX
 from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import Stage, fetches, says
 from tests.replay.conftest import otherwise

@@ -55,8 +55,9 @@ async def test_the_request_says_what_the_prompt_says(service, model):
     set_script(service, {"text": "hi"})
     await model.reply(replace(PROMPT, temperature=0.3))
     body = service[0].requests()[0]["body"]
-    assert (body["system"], body["max_tokens"], body["temperature"]) == ("be good", 100, 0.3)
-    assert body["tools"] == [TOOL]
+    (system,) = body["system"]
+    assert (system["text"], body["max_tokens"], body["temperature"]) == ("be good", 100, 0.3)
+    assert [{name: value for name, value in tool.items() if name != "cache_control"} for tool in body["tools"]] == [TOOL]
 
 
 async def test_a_closing_prompt_shows_the_tools_and_forbids_them(service, model):

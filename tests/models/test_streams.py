@@ -42,13 +42,15 @@ END = b"0\r\n\r\n"
 
 
 @asynccontextmanager
-async def answering(*parts: bytes) -> AsyncIterator[AnthropicModel]:
-    """Yield a model whose provider answers with these bytes and closes the connection."""
+async def answering(*parts: bytes, stays: bool = False) -> AsyncIterator[AnthropicModel]:
+    """Yield a model whose provider answers with these bytes and closes the connection, or `stays` until the client does."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.writelines((HEAD, *parts))
         await writer.drain()
+        if stays:
+            await reader.read()
         writer.close()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)

@@ -35,6 +35,7 @@ from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.invitations import MemoryInvitations
@@ -57,7 +58,7 @@ from ferryman.vault import seal, sign
 from tests.builders import build_label
 from tests.plain_gate import TableNames
 
-from .values import IMPORTED, SIGNING, TOKEN, build_job
+from .values import IMPORTED, SIGNING, TOKEN, build_conversation, build_job
 
 PRIVATE = seal.generate_private_key()
 NAMES = {
@@ -121,6 +122,7 @@ class Stage:
     ids: CountingIds = field(default_factory=CountingIds)
     keys: dict[str, str] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
+    answer_wait_s: float = 0.0
     receipt_keys: dict[int, bytes] = field(default_factory=lambda: {1: sign.derive_public_key(SIGNING)})
 
     async def fetch(self, task: str, *, owner: str, url: str) -> dict[str, str]:
@@ -150,6 +152,7 @@ class Stage:
             user_documents=MemoryUserDocuments(self.memory),
             archives=MemoryArchives(self.memory),
             clusters=MemoryClusters(self.memory),
+            conversations=MemoryConversations(self.memory),
             executions=MemoryExecutions(self.memory),
             files=self.files,
             file_quotas=MemoryFileQuotas(self.memory),
@@ -179,6 +182,7 @@ class Stage:
             integrations=catalog.load([CALENDAR]),
             models=Prices({"scripted": {"input": "3", "output": "15"}}),
             poll_s=0.001,
+            answer_wait_s=self.answer_wait_s,
             direct_links=True,
         )
 
@@ -196,6 +200,9 @@ class Stage:
             unchanged = build_default_agent(name, place)
             self.memory.agents[f"agent_{name}"] = replace(unchanged, id=f"agent_{name}", name="Second")
             self.memory.jobs[f"job_{name}"] = build_job(name)
+            conversation, messages = build_conversation(name)
+            self.memory.conversations[conversation.id] = conversation
+            self.memory.messages[conversation.id] = {message.number: message for message in messages}
             self._let_in(name)
             self._keep_file(place)
         return {"Authorization": f"Bearer {self.keys[name]}"}

@@ -55,13 +55,16 @@ class Ask:
             "invitation_id": "inv_ann",
             "key_id": "key_ann",
             "agent_id": "agent_ann",
+            "conversation_id": "conv_ann",
+            "message_number": "2",
         }
         return self.path.format(**names, name=name, integration_id="github") + self.query
 
     @property
     def owned(self) -> bool:
         """Whether the route names something that belongs to somebody."""
-        return any(f"{{{kind}_id}}" in self.path for kind in ("task", "execution", "workspace", "agent", "job", *PEOPLE))
+        kinds = ("task", "execution", "workspace", "agent", "conversation", "job", *PEOPLE)
+        return any(f"{{{kind}_id}}" in self.path for kind in kinds)
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -99,6 +102,16 @@ ROUTES = (
     Ask("GET", "/v1/executions/{execution_id}/record", 200),
     Ask("POST", "/v1/executions/{execution_id}/cancel", 200),
     Ask("GET", "/v1/executions/{execution_id}/events", 200),
+    Ask("POST", "/v1/conversations", 201, {"agent_id": "agent_ann", "title": "Ferries"}),
+    Ask("GET", "/v1/conversations", 200),
+    Ask("GET", "/v1/conversations/{conversation_id}", 200),
+    Ask("PATCH", "/v1/conversations/{conversation_id}", 200, {"title": "Other"}),
+    Ask("GET", "/v1/conversations/{conversation_id}/messages", 200),
+    Ask("GET", "/v1/conversations/{conversation_id}/events", 204, query="?answer=2"),
+    Ask("POST", "/v1/conversations/{conversation_id}/messages", 202, {"content": "And?", "model": "scripted/hello"}),
+    Ask("POST", "/v1/conversations/{conversation_id}/messages/{message_number}/regenerate", 202, {"model": "scripted/hello"}),
+    Ask("POST", "/v1/conversations/{conversation_id}/stop", 200),
+    Ask("POST", "/api/agents/{agent_id}/chat", 202, {"content": "Hello?", "model": "scripted/hello"}),
     Ask("POST", "/v1/workspaces", 201, {"name": "Kitchen"}),
     Ask("GET", "/v1/workspaces", 200),
     Ask("GET", "/v1/workspaces/{workspace_id}", 200),
@@ -153,7 +166,8 @@ ROUTES = (
     Ask("DELETE", "/v1/halt", 200),
     Ask("GET", "/healthz", 200),
     Ask("GET", "/", 200),
-    Ask("DELETE", "/v1/agents/{agent_id}", 202),
+    Ask("DELETE", "/v1/conversations/{conversation_id}", 202),
+    Ask("DELETE", "/v1/agents/{agent_id}", 202, query="?tasks=delete"),
     Ask("DELETE", "/v1/workspaces/{workspace_id}", 202),
     Ask("DELETE", "/v1/tasks/{task_id}/credentials/{name}", 204),
     Ask("DELETE", "/v1/tasks/{task_id}", 204),

@@ -43,6 +43,8 @@ async def test_a_created_agent_is_answered_with_every_field(client: httpx.AsyncC
         "tool_settings": SETTINGS,
         "max_credits_month": "5",
         "conversation_credits_max": "2.5",
+        "tools_enabled": True,
+        "enabled_tools": None,
         "template": None,
         "is_default": False,
         "archived": False,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +10,6 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.feeds import Feed
@@ -21,7 +17,6 @@ from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryStreams
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving import sse
 from ferryman.serving.api import event_stream
 from tests.builders import build_execution
 
@@ -121,6 +116,17 @@ async def test_an_execution_that_ends_makes_room(client: httpx.AsyncClient, app:
     assert (count(stage), b"event: finished" in browser.body) == (0, True)
 
 
+async def test_who_has_just_lost_the_right_is_not_sent_the_end(
+    client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage
+) -> None:
+    execution = await started(client, task)
+    browser, watching = await open_stream(app, stage, execution)
+    stage.memory.keys.clear()
+    finish(stage.memory, execution)
+    await watching
+    assert b"event: finished" not in browser.body
+
+
 async def test_an_owner_with_all_its_streams_open_still_reads_what_has_ended(
     client: httpx.AsyncClient, task: str, stage: Stage
 ) -> None:
@@ -128,82 +134,6 @@ async def test_an_owner_with_all_its_streams_open_still_reads_what_has_ended(
     finish(stage.memory, execution)
     stage.memory.streams["ann"] = {str(number): stage.clock.now() + HOLD for number in range(PRO.streams)}
     assert (await client.get(f"/v1/executions/{execution}/events")).status_code == 200
-
-
-async def test_many_watched_executions_are_looked_at_no_more_often_together_than_a_few(
-    client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pauses: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(event_stream, "sleep", sleep)
-    open_ones = []
-    for number in range(1, PRO.streams + 1):
-        stage.clock.turn(1)
-        open_ones.append((await open_stream(app, stage, await started(client, task)))[1])
-        while len(pauses) < number:  # noqa: ASYNC110 - its first look
-            await asyncio.sleep(0)
-    assert pauses == [0.001 * max(1, number / event_stream.POLLS_TOGETHER) for number in range(1, PRO.streams + 1)]
-    for open_one in open_ones:
-        open_one.cancel()
-    await asyncio.wait(open_ones)
-    assert app.state.deps.watchers == {}
-
-
-class ManualNotices:
-    """`ports.Notices`: a change is told by `tell`. `waits` are the seconds of each wait that has begun."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-        self.waiting = asyncio.Event()
-        self._change = asyncio.Event()
-
-    @asynccontextmanager
-    async def follow(self, execution: str) -> AsyncIterator[ManualNotices]:
-        yield self
-
-    async def wait(self, seconds: float) -> bool:
-        self.waits.append(seconds)
-        self.waiting.set()
-        await self._change.wait()
-        self._change.clear()
-        return True
-
-    async def tell(self) -> None:
-        """Tell a change, and wait until the next wait begins."""
-        self.waiting.clear()
-        self._change.set()
-        await self.waiting.wait()
-
-
-class CountedExecutions(MemoryExecutions):
-    """Executions that count how often one is read."""
-
-    reads = 0
-
-    async def get(self, execution: str) -> Execution | None:
-        self.reads += 1
-        return await super().get(execution)
-
-
-async def test_the_store_is_read_once_for_each_change_and_never_while_nothing_happens(
-    client: httpx.AsyncClient, task: str, stage: Stage
-) -> None:
-    notices, executions = ManualNotices(), CountedExecutions(stage.memory)
-    app = create_app(replace(stage.deps(), notices=notices, executions=executions))
-    execution = await started(client, task)
-    _, watching = await open_stream(app, stage, execution)
-    await notices.waiting.wait()
-    before = executions.reads
-    for changes in range(1, 4):
-        await notices.tell()
-        assert executions.reads - before == changes
-    assert notices.waits == [event_stream.CHECK_EVERY.total_seconds()] * 4
-    watching.cancel()
-    await asyncio.wait([watching])
 
 
 async def test_streams_of_one_execution_share_its_reads() -> None:
@@ -217,20 +147,19 @@ async def test_an_execution_that_nobody_watches_any_longer_is_forgotten(
     client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage
 ) -> None:
     browser, watching = await open_stream(app, stage, await started(client, task))
-    feeds = app.state.deps.feeds
-    assert feeds.count("ann") == 1
+    hub = app.state.deps.hub
+    while not hub.count("ann"):  # noqa: ASYNC110 - its first read
+        await asyncio.sleep(0)
     browser.leaves.set()
     await watching
-    del browser, watching
-    gc.collect()
-    assert feeds.count("ann") == 0
+    assert hub.count("ann") == 0
 
 
 @pytest.mark.parametrize("ends", [True, False])
 async def test_a_stream_says_that_it_is_open_and_ends_where_it_lost_its_place(
     client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage, monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
-    monkeypatch.setattr(sse, "KEEP_ALIVE_S", 0.0)
+    monkeypatch.setattr(event_stream, "KEEP_ALIVE_S", 0.0)
     browser, watching = await open_stream(app, stage, await started(client, task))
     stage.clock.turn((HOLD if ends else RENEWAL).total_seconds())
     if ends:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -11,13 +11,16 @@ import httpx
 import pytest
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.executions.execution import ModelTrouble, Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.feeds import Feed
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
-from ferryman.serving import sse
+from ferryman.serving.streams.frame import KEEP_ALIVE
+from ferryman.serving.streams.numbered import NumberedProjection
+from ferryman.serving.streams.sending import WatchedState, send_frames
 from tests.builders import build_execution, build_step, build_ticket
 
 from .conftest import Stage
@@ -88,13 +91,17 @@ async def watched(*changes: Callable[[Memory], None], polls: int = 0) -> list[st
     memory.executions["exec_1"] = begun
     waiting = [*([lambda _: None] * polls), *changes]
 
-    async def sleep(_: float) -> None:
-        waiting.pop(0)(memory)
+    async def follow() -> AsyncGenerator[WatchedState, None]:
+        feed, read = Feed(MemoryExecutions(memory), begun), 0
+        while True:
+            read = await feed.refresh(read)
+            if feed.current is None:
+                return
+            yield WatchedAnswer(execution=feed.current, steps=feed.steps, tickets=dict(feed.tickets))
+            yield 1.0
+            waiting.pop(0)(memory)
 
-    return [
-        stream_event
-        async for stream_event in sse.stream_events(Feed(MemoryExecutions(memory), begun), after=0, poll_s=1.0, sleep=sleep)
-    ]
+    return [frame async for frame in send_frames(NumberedProjection(), follow())]
 
 
 def running(memory: Memory) -> None:
@@ -127,7 +134,7 @@ async def test_each_event_is_told_once_as_it_happens() -> None:
 
 async def test_a_watcher_who_hears_nothing_is_told_that_the_line_is_open() -> None:
     frames = await watched(end_execution, polls=31)
-    assert frames[:2] == [sse.KEEP_ALIVE, sse.KEEP_ALIVE]
+    assert frames[:2] == [KEEP_ALIVE, KEEP_ALIVE]
     assert kinds("".join(frames[2:])) == [("1", "finished")]
 
 

@@ -63,6 +63,8 @@ async def test_an_archive_holds_the_definitions_and_what_has_ended(client: httpx
         "members": 1,
         "audit": 1,
         "files": 1,
+        "conversations": 1,
+        "messages": 2,
         "executions": 1,
     }
     assert manifest.left_out == 1

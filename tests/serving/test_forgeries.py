@@ -81,6 +81,8 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         {},
         {"task": "task_1", "owner": "ann", "digest": "d", "code": "c", "version": 2},
     ),
+    "stream": (orchestrator.serve, "/stream", {}, {"execution": "exec_1", "slice": 0}),
+    "window": (TOOL("api_call"), "/window", {}, {"execution": "exec_1", "task": "task_1", "epoch": 1, "texts": []}),
     "scan": (TOOL("api_call"), "/scan", {}, {"execution": "exec_1", "task": "task_1", "epoch": 1, "content": []}),
 }
 
@@ -121,8 +123,8 @@ def forged(ours: IdentityTokens, tmp_path_factory: pytest.TempPathFactory) -> di
 def function(
     request: pytest.FixtureRequest, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[str, BurningFunction, Any]:
-    # the two routes that are not its caller's
-    special = {"reseal": "FERRYMAN_RESEALERS", "connect": "FERRYMAN_CONNECTORS"}
+    # the routes that are not its caller's
+    special = {"reseal": "FERRYMAN_RESEALERS", "connect": "FERRYMAN_CONNECTORS", "stream": "FERRYMAN_STREAMERS"}
     monkeypatch.setenv(special.get(request.param, "FERRYMAN_CALLERS"), json.dumps([CALLER]))
     monkeypatch.setenv("FERRYMAN_FUNCTION", request.param)
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", json.dumps({request.param: AUDIENCE}))
@@ -174,11 +176,12 @@ async def test_a_function_that_does_not_know_its_own_address_believes_nobody(
     assert deps.entered == []
 
 
-@pytest.mark.parametrize("kind", ["connect", "reseal"])
+@pytest.mark.parametrize("kind", ["connect", "reseal", "stream"])
 async def test_a_caller_of_calls_may_use_no_other_route(
     kind: str, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("CALLERS", [CALLER]), ("CONNECTORS", []), ("RESEALERS", []), ("FUNCTION_URLS", {kind: AUDIENCE})):
+    accounts = {"CALLERS": [CALLER], "CONNECTORS": [], "RESEALERS": [], "STREAMERS": []}
+    for name, value in {**accounts, "FUNCTION_URLS": {kind: AUDIENCE}}.items():
         monkeypatch.setenv(f"FERRYMAN_{name}", json.dumps(value))
     monkeypatch.setenv("FERRYMAN_FUNCTION", kind)
     deps = BurningFunction(ours)

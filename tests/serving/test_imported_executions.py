@@ -13,7 +13,7 @@ from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tasks.task import MAX_TOKENS_LIMIT
 from ferryman.domain.workspaces.imports import EXECUTION_BYTES_MAX, EXECUTION_LINES_MAX
-from ferryman.loop.calls import SEARCHES_MAX
+from ferryman.loop.limits import SEARCHES_MAX
 from ferryman.loop.sub_calls import CALLS_MAX
 from tests.receipts.runs import RUNS, finish_run
 

@@ -244,3 +244,13 @@ async def test_limits_of_the_plan_count_what_is_imported(bob: httpx.AsyncClient,
     answer = await send_files(bob, workspace, files)
     assert (answer.status_code, "tasks" in answer.json()["detail"]) == (409, True)
     assert (await bob.get(f"{IMPORTS}/{workspace}")).json()["state"] == "importing"
+
+
+async def test_a_chat_task_comes_along_although_nobody_names_a_model(client: httpx.AsyncClient, stage: Stage) -> None:
+    agent = (await client.post("/v1/agents", json={"name": "Talker"})).json()["agent_id"]
+    await client.post(f"/api/agents/{agent}/chat", json={"content": "Hello?", "model": "scripted/hello"})
+    exported = await client.get(f"/v1/workspaces/{derive_default_workspace('ann')}/export")
+    client.headers.update(stage.owner("bob"))
+    client.headers["Ferryman-Workspace"] = await import_archive(client, exported.content)
+    (task,) = (await client.get("/v1/tasks", params={"name": "chat"})).json()["tasks"]
+    assert task["model"] is None

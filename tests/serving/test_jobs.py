@@ -30,7 +30,7 @@ async def test_a_deletion_answers_its_job_and_the_workspace_is_found_no_longer(c
     assert [item["workspace_id"] for item in listed] == [derive_default_workspace("ann")]
 
 
-DELETIONS = {"workspaces": "ws_ann", "agents": "agent_ann", "members": "person_ann"}
+DELETIONS = {"workspaces": "ws_ann", "agents": "agent_ann", "conversations": "conv_ann", "members": "person_ann"}
 EVERY_DELETION = pytest.mark.parametrize("path", [f"/v1/{kind}/{name}" for kind, name in DELETIONS.items()])
 
 
@@ -73,7 +73,7 @@ async def test_a_deletion_of_somebody_else_is_asked_for_again_as_of_what_does_no
     assert (theirs.status_code, theirs.content) == (404, missing.content)
 
 
-@pytest.mark.parametrize("kind", ["agents", "members"])
+@pytest.mark.parametrize("kind", ["agents", "conversations", "members"])
 async def test_a_deletion_in_another_workspace_is_asked_for_again_as_of_what_does_not_exist(
     client: httpx.AsyncClient, stage: Stage, kind: str
 ) -> None:

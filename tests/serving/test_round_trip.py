@@ -57,6 +57,8 @@ agents = st.fixed_dictionaries(
         "tool_settings": st.dictionaries(st.sampled_from(["http_get", "orchestrator__api_call"]), tool_settings),
         "max_credits_month": limits,
         "conversation_credits_max": limits,
+        "tools_enabled": st.booleans(),
+        "enabled_tools": st.none() | tool_lists,
     },
 )
 schedules = st.one_of(

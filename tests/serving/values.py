@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 
+from ferryman.domain.conversations.chat_task import derive_chat_task
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind, JobStatus
 from ferryman.domain.receipts.receipt import format_moment
 from ferryman.domain.workspaces.imports import ArchiveImport
+from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.inmemory.clock import START
 from ferryman.vault import sign
 
@@ -26,6 +30,18 @@ def build_job(owner: str) -> Job:
     ).sign(sign.SigningKey(1, SIGNING).sign)
     ended = {"status": JobStatus.DONE, "counts": {"tasks": 2}, "completed_at": START, "receipt": receipt}
     return Job(**where, **ended, id=f"job_{owner}", owner=owner, kind=JobKind.DELETE_WORKSPACE, created_at=START)
+
+
+def build_conversation(owner: str) -> tuple[Conversation, tuple[Message, Message]]:
+    """Return a conversation of `owner` with the default agent, and its messages: a question, and the answer to it."""
+    workspace = derive_default_workspace(owner)
+    agent = derive_default_agent(workspace)
+    place = {"owner": owner, "workspace": workspace, "agent": agent, "task": derive_chat_task(agent)}
+    name = f"conv_{owner}"
+    conversation = Conversation(id=name, **place, title="Ferries", head=2, last=2, created_at=START, updated_at=START)
+    question = Message(conversation=name, number=1, parent=0, role=Speaker.USER, at=START, content="When?")
+    answer = Message(conversation=name, number=2, parent=1, role=Speaker.ASSISTANT, at=START, content="At 23:00.", model="m")
+    return conversation, (question, answer)
 
 
 EMPTY = "{}\n"

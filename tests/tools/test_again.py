@@ -137,6 +137,30 @@ async def test_a_kill_switch_breaks_off_a_call_under_way(harness, method, reason
     assert f"call.{reason}" in [event for event, _ in harness.log.lines]
 
 
+async def test_a_cancel_breaks_off_a_call_that_only_reads(harness):
+    harness.arguments_ = {**ARGUMENTS, "method": "GET"}
+
+    async def hang(_: object) -> None:
+        harness.memory.executions["e"] = replace(harness.memory.executions["e"], cancel_requested=True)
+        await asyncio.Event().wait()
+
+    harness.on_send = hang
+    assert (await harness.execute()).content == refusal.HALTED.message
+    assert not harness.ticket.in_doubt
+
+
+async def test_a_cancel_waits_for_a_call_that_changes_something(harness):
+    harness.arguments_ = {**ARGUMENTS, "method": "POST"}
+
+    async def take_some_time(_: object) -> None:
+        harness.memory.executions["e"] = replace(harness.memory.executions["e"], cancel_requested=True)
+        for _ in range(200):
+            await asyncio.sleep(0)
+
+    harness.on_send = take_some_time
+    assert (await harness.execute()).content == "done"
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_a_kill_switch_before_the_first_byte_leaves_a_call_unsent_and_free(harness, method):
     harness.arguments_, harness.connects = {**ARGUMENTS, "method": method}, False

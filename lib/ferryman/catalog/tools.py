@@ -53,6 +53,12 @@ FINDERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == FINDING)
 """The tools that search for others of the task, and are offered where not all of them are shown."""
 
 
+RECALLING = "recalling"
+"""The kind of tools that read earlier results of a conversation again: every answer in one may have them."""
+
+RECALLERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == RECALLING)
+
+
 def find_tool(name: str) -> Tool:
     """Return the tool of this name; for any that is not built in `DECLARED`, which has no name of its own."""
     return TOOLS.get(name, DECLARED)

@@ -24,6 +24,7 @@ COMMANDS = {
     "history": ("members", "Show who changed what in a workspace."),
     "files": ("workspace_files", "List, download, store and delete the files of a workspace."),
     "job": ("jobs", "List deletions and other long work, and watch how far one is."),
+    "chat": ("chat", "Talk with an agent, and read its answers as they are written."),
     "run": ("executions", "Run a task and watch it."),
     "watch": ("executions", "Watch an execution that was started already."),
     "show": ("executions", "Show an execution, or list the latest; --audit: the full account."),

@@ -42,6 +42,8 @@ _fields = add_options(
     click.option("--tool", "allowed_tools", multiple=True, help="A tool it may call, and no others; repeat for more."),
     click.option("--all-tools", is_flag=True, help="It may call every tool that the task enables."),
     click.option("--max-credits-month", help="Credits its executions may use in a month (UTC); none: no limit."),
+    click.option("--tools-enabled/--no-tools-enabled", default=None, help="Whether conversations with it have tools."),
+    click.option("--enabled-tool", "enabled_tools", multiple=True, help="A tool of its conversations, and no others; repeat."),
     click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: as the workspace."),
 )
 

@@ -29,6 +29,7 @@ NEXT = """\
       --tool http_get --tool api_call --integration coingecko
   ferryman credential set TASK COINGECKO_API_KEY --service coingecko
   ferryman run TASK
+  ferryman chat --model scripted/chat
 """
 
 

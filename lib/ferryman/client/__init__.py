@@ -6,6 +6,7 @@ clients only send what these describe, with httpx.
 
 from __future__ import annotations
 
+from ferryman.client.answer_events import AnswerEvent
 from ferryman.client.asynchronous import AsyncClient
 from ferryman.client.attempts import RETRY_WAITS_S
 from ferryman.client.errors import (
@@ -28,6 +29,7 @@ from ferryman.client.synchronous import Client
 __all__ = [
     "PAGE_MAX",
     "RETRY_WAITS_S",
+    "AnswerEvent",
     "AnswerPage",
     "ApiConflictError",
     "ApiError",

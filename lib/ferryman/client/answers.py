@@ -18,6 +18,8 @@ class AgentJson(TypedDict):
     tool_settings: dict[str, ToolSettingsJson]
     max_credits_month: str | None
     conversation_credits_max: str | None
+    tools_enabled: bool
+    enabled_tools: list[str] | None
     template: str | None
     is_default: bool
     archived: bool
@@ -59,6 +61,16 @@ class AlertJson(TypedDict):
     settled_at: str | None
 
 
+class AnswerMetadataJson(TypedDict):
+    """How an answer was made. `state` is `stopped` where a person stopped it; what was written until then is kept."""
+
+    state: Literal["pending", "complete", "stopped", "failed"]
+    model: str | None
+    execution_id: str
+    credits_used: str
+    error: str | None
+
+
 class ArchiveImportJson(TypedDict):
     """How far an import is. The workspace can be read, and is active once the last file is stored."""
 
@@ -70,6 +82,15 @@ class ArchiveImportJson(TypedDict):
     following: int
     counts: dict[str, int]
     credentials: list[CredentialToEnterJson]
+
+
+class AttachmentJson(TypedDict):
+    """A file of the workspace, as it was when the message came."""
+
+    key: str
+    etag: str
+    media_type: str
+    size_bytes: int
 
 
 class AuditEntryJson(TypedDict):
@@ -125,6 +146,15 @@ class CallJson(TypedDict):
     result: ResultJson | None
 
 
+class ChatJson(TypedDict):
+    """A message and the answer to it. One that is still `pending` is at `events`, and among the messages once it has ended."""
+
+    conversationId: str
+    userMessage: MessageJson | None
+    assistantMessage: MessageJson
+    events: str
+
+
 class ConfigurationJson(TypedDict):
     """Where a tool's calls go (S3-55 … S3-57)."""
 
@@ -154,6 +184,23 @@ class ConsentJson(TypedDict):
     redirect_uris: list[str]
     issuer: str | None
     sends_iss: bool
+
+
+class ConversationJson(TypedDict):
+    """A conversation. `head` is the number of the message that the shown branch ends with, 0 before the first; `pending`
+    are the answers that are waited for, in the order in which they come.
+    """
+
+    conversation_id: str
+    workspace_id: str
+    agent_id: str
+    task_id: str
+    person_id: str | None
+    title: str
+    head: int
+    pending: list[PendingAnswerJson]
+    created_at: str
+    updated_at: str
 
 
 class CredentialJson(TypedDict):
@@ -236,6 +283,7 @@ class ExecutionJson(TypedDict):
     agent_id: str
     person_id: str | None
     conversation_id: str | None
+    answer: int | None
     cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
@@ -257,6 +305,7 @@ class ExecutionJson(TypedDict):
     tool_calls: list[ResultRowJson]
     output: str | None
     taken_over_by: str | None
+    question: int | None
 
 
 class FileLinkJson(TypedDict):
@@ -338,7 +387,7 @@ class JobJson(TypedDict):
     """A job. `counts` grows while it runs; `receipt` is there once a deletion is done."""
 
     job_id: str
-    kind: Literal["delete_workspace", "delete_agent", "end_executions", "take_over_executions"]
+    kind: Literal["delete_workspace", "delete_agent", "delete_conversation", "end_executions", "take_over_executions"]
     workspace_id: str
     subject: str
     person: str
@@ -382,6 +431,7 @@ class ListedExecutionJson(TypedDict):
     agent_id: str
     person_id: str | None
     conversation_id: str | None
+    answer: int | None
     cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
@@ -461,6 +511,22 @@ class MemberJson(TypedDict):
     created_at: str
 
 
+class MessageJson(TypedDict):
+    """A message. `parent` is the number of the one before it, 0 for none: messages with the same one are branches."""
+
+    number: int
+    parent: int
+    role: Literal["user", "assistant"]
+    content: str | None
+    created_at: str
+    person_id: str | None
+    attachments: list[AttachmentJson]
+    toolCalls: list[dict[str, Any]]
+    toolResults: list[dict[str, Any]]
+    messages: list[dict[str, Any]]
+    metadata: AnswerMetadataJson | None
+
+
 class ModelJson(TypedDict):
     """A model that has a price. `scripted` means all of `scripted/NAME`."""
 
@@ -506,6 +572,13 @@ class PartJson(TypedDict):
     sha256: str | None
     file: str | None
     label: FlowLabelJson
+
+
+class PendingAnswerJson(TypedDict):
+    """An answer that is waited for: the number that its message will have, and the execution that makes it."""
+
+    number: int
+    execution_id: str
 
 
 class PlanJson(TypedDict):

@@ -7,6 +7,7 @@ from ferryman.client.routes import (
     account,
     agents,
     catalog,
+    conversations,
     credentials,
     executions,
     files,
@@ -77,6 +78,17 @@ class AsyncMethods:
     delete_agent = async_method(agents.delete_agent)
     list_policy = async_method(agents.list_policy)
     iterate_policy = async_pager(agents.list_policy)
+    create_conversation = async_method(conversations.create_conversation)
+    list_conversations = async_method(conversations.list_conversations)
+    iterate_conversations = async_pager(conversations.list_conversations)
+    get_conversation = async_method(conversations.get_conversation)
+    rename_conversation = async_method(conversations.rename_conversation)
+    delete_conversation = async_method(conversations.delete_conversation)
+    list_messages = async_method(conversations.list_messages)
+    iterate_messages = async_pager(conversations.list_messages)
+    create_message = async_method(conversations.create_message)
+    create_answer = async_method(conversations.create_answer)
+    cancel_answers = async_method(conversations.cancel_answers)
     create_workspace = async_method(workspaces.create_workspace)
     list_workspaces = async_method(workspaces.list_workspaces)
     iterate_workspaces = async_pager(workspaces.list_workspaces)

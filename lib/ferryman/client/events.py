@@ -32,50 +32,50 @@ class StreamedEvent:
     body: Mapping[str, Any] = field(repr=False)
 
 
-class EventParser:
-    """The parser of one stream; comments and incomplete blocks are skipped."""
+class FrameParser:
+    """The parser of the frames of one stream; comments and incomplete blocks are skipped."""
 
     def __init__(self) -> None:
         self._fields: dict[str, str] = {}
 
-    def feed(self, line: str) -> StreamedEvent | None:
-        """Return the event that `line` completes, if it does."""
+    def feed(self, line: str) -> Mapping[str, str] | None:
+        """Return the fields of the frame that `line` completes, if it does."""
         fields = self._fields
         if not line:
             self._fields = {}
-            number = int(fields["id"]) if fields.get("id", "").isdigit() else None
-            if {"event", "data"} <= fields.keys() and (number is not None or fields["event"] == PROGRESS):
-                return StreamedEvent(number=number, kind=fields["event"], body=json.loads(fields["data"]))
-        elif not line.startswith(":"):
+            return fields
+        if not line.startswith(":"):
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")
             fields[name] = f"{fields['data']}\n{value}" if name == "data" and "data" in fields else value
         return None
 
 
-class EventStream:
-    """The events of one execution from `after` on, over as many connections as it takes.
+class EventParser:
+    """The parser of one stream of an execution's events; what is none of them is skipped."""
 
-    `is_over` is set by a connection that is answered with no events at all: there are no further ones.
-    """
+    def __init__(self) -> None:
+        self._frames = FrameParser()
 
-    def __init__(self, execution: str, after: int) -> None:
-        self.after = after
-        self.is_over = False
-        self._execution = execution
+    def feed(self, line: str) -> StreamedEvent | None:
+        """Return the event that `line` completes, if it does."""
+        fields = self._frames.feed(line) or {}
+        number = int(fields["id"]) if fields.get("id", "").isdigit() else None
+        if {"event", "data"} <= fields.keys() and (number is not None or fields["event"] == PROGRESS):
+            return StreamedEvent(number=number, kind=fields["event"], body=json.loads(fields["data"]))
+        return None
+
+
+class Resumption:
+    """When a stream that broke is asked for again, and when it is given up. `about` names it in the error."""
+
+    def __init__(self, about: str) -> None:
+        self._about = about
         self._fruitless = 0
 
-    def describe_request(self) -> ApiRequest[None]:
-        """Return the request of the next connection: it goes on after the last event that was received."""
-        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": str(self.after)} if self.after else {})}
-        path = build_path("executions", self._execution, "events")
-        return ApiRequest(method="GET", path=path, read=read_none, headers=headers)
-
-    def receive(self, event: StreamedEvent) -> bool:
-        """Note that `event` was received; return whether it is the last."""
-        if event.number is not None:
-            self.after, self._fruitless = event.number, 0
-        return event.kind == "finished"
+    def note_event(self) -> None:
+        """Note that something came: the count starts again."""
+        self._fruitless = 0
 
     def resume(self, error: Exception | None) -> float:
         """Return after how many seconds to connect again, when a connection ended in `error`. Raise it where it does not pass,
@@ -88,5 +88,31 @@ class EventStream:
             pause_s = error.after_s
         self._fruitless += 1
         if self._fruitless > RESUMES_MAX:
-            raise ApiUnreachableError(f"the events of {self._execution} broke off and could not be resumed") from error
+            raise ApiUnreachableError(f"the events of {self._about} broke off and could not be resumed") from error
         return pause_s + (RESUME_AFTER_S if self._fruitless > 1 else 0.0)
+
+
+class EventStream(Resumption):
+    """The events of one execution from `after` on, over as many connections as it takes.
+
+    `is_over` is set by a connection that is answered with no events at all: there are no further ones.
+    """
+
+    def __init__(self, execution: str, after: int) -> None:
+        super().__init__(execution)
+        self.after = after
+        self.is_over = False
+        self._execution = execution
+
+    def describe_request(self) -> ApiRequest[None]:
+        """Return the request of the next connection: it goes on after the last event that was received."""
+        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": str(self.after)} if self.after else {})}
+        path = build_path("executions", self._execution, "events")
+        return ApiRequest(method="GET", path=path, read=read_none, headers=headers)
+
+    def receive(self, event: StreamedEvent) -> bool:
+        """Note that `event` was received; return whether it is the last."""
+        if event.number is not None:
+            self.after = event.number
+            self.note_event()
+        return event.kind == "finished"

@@ -93,6 +93,10 @@ class ApiRequest(Generic[Answer]):
             raise ApiRefusedError(status, "the answer is not JSON: is this the URL of a Ferryman API?") from error
         return self.read(document)
 
+    def with_query(self, **query: str) -> ApiRequest[Answer]:
+        """Return the request with further parameters in its query."""
+        return replace(self, query={**self.query, **query})
+
     def turn_page(self, cursor: str) -> ApiRequest[Answer]:
         """Return the request for the page at `cursor`."""
         return replace(self, query={**self.query, "cursor": cursor})

@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
 from ferryman.client import answers
+from ferryman.client.answer_events import MEDIA_TYPE, AnswerEvent, AnswerParser, AnswerStream
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts, describe_loss
 from ferryman.client.downloads import build_download_headers, check_download
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.request import LIMITS, NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
-from ferryman.client.routes import executions
+from ferryman.client.routes import conversations, executions
 from ferryman.client.synchronous_methods import Methods
 from ferryman.client.trust import create_context
 
@@ -121,6 +122,63 @@ class Client(Methods):
             if response.is_error:
                 raise parse_problem(response.status_code, response.headers, response.read())
             stream.is_over = response.status_code == NO_CONTENT
+            for line in response.iter_lines():
+                if event := parser.feed(line):
+                    yield event
+
+    def stream_message(
+        self, conversation: str, content: str, *, key: str | None = None, **options: Any
+    ) -> Iterator[AnswerEvent]:
+        """Say something, and yield the events of the answer as they happen; `options` are those of `create_message`.
+
+        A stream that breaks goes on where it stopped. To leave it does not stop the answer: `cancel_answers` does.
+        """
+        return self._stream(AnswerStream(conversations.create_message(conversation, content, key=key, **options)))
+
+    def stream_other_answer(
+        self, conversation: str, message: int, *, key: str | None = None, **options: Any
+    ) -> Iterator[AnswerEvent]:
+        """Ask for another answer, and yield its events as they happen; `options` are those of `create_answer`."""
+        return self._stream(AnswerStream(conversations.create_answer(conversation, message, key=key, **options)))
+
+    def stream_answer(self, conversation: str, answer: int | None = None) -> Iterator[AnswerEvent]:
+        """Yield the events of the answer of this number, or of the one that is waited for, from its beginning to its end."""
+        return self._stream(AnswerStream(conversation=conversation, answer=answer))
+
+    def _stream(self, stream: AnswerStream) -> Iterator[AnswerEvent]:
+        while True:
+            fault: Exception | None = None
+            try:
+                with closing(self._listen_to_answer(stream)) as events:
+                    for event in events:
+                        is_last = stream.receive(event)
+                        yield event
+                        if is_last:
+                            return
+                if stream.is_over:
+                    return
+            except (httpx.RequestError, ApiRefusedError) as error:
+                fault = error
+            time.sleep(stream.resume(fault))
+
+    def _listen_to_answer(self, stream: AnswerStream) -> Generator[AnswerEvent, None, None]:
+        request, parser = stream.describe_request(), AnswerParser()
+        timeout = httpx.Timeout(TIMEOUT_S, read=SILENCE_S)
+        with self._http.stream(
+            request.method,
+            request.path,
+            params=request.query or None,
+            json=request.body,
+            headers=request.headers,
+            timeout=timeout,
+        ) as response:
+            if response.is_error:
+                raise parse_problem(response.status_code, response.headers, response.read())
+            stream.is_over = response.status_code == NO_CONTENT
+            if not response.headers.get("content-type", "").startswith(MEDIA_TYPE):
+                if not stream.is_over:
+                    stream.read_document(request.parse(response.status_code, response.headers, response.read()))
+                return
             for line in response.iter_lines():
                 if event := parser.feed(line):
                     yield event

@@ -7,6 +7,7 @@ from ferryman.client.routes import (
     account,
     agents,
     catalog,
+    conversations,
     credentials,
     executions,
     files,
@@ -77,6 +78,17 @@ class Methods:
     delete_agent = method(agents.delete_agent)
     list_policy = method(agents.list_policy)
     iterate_policy = pager(agents.list_policy)
+    create_conversation = method(conversations.create_conversation)
+    list_conversations = method(conversations.list_conversations)
+    iterate_conversations = pager(conversations.list_conversations)
+    get_conversation = method(conversations.get_conversation)
+    rename_conversation = method(conversations.rename_conversation)
+    delete_conversation = method(conversations.delete_conversation)
+    list_messages = method(conversations.list_messages)
+    iterate_messages = pager(conversations.list_messages)
+    create_message = method(conversations.create_message)
+    create_answer = method(conversations.create_answer)
+    cancel_answers = method(conversations.cancel_answers)
     create_workspace = method(workspaces.create_workspace)
     list_workspaces = method(workspaces.list_workspaces)
     iterate_workspaces = pager(workspaces.list_workspaces)

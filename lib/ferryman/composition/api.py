@@ -13,10 +13,10 @@ from ferryman.billing.prices import ModelPrice, Prices
 from ferryman.catalog.tools import list_offered
 from ferryman.checks import SharedChecks
 from ferryman.domain.tasks.task import SCRIPTED
-from ferryman.feeds import Feeds
 from ferryman.limiter import OwnerLimiter
 from ferryman.rates import Rates
 from ferryman.settings import RETENTION_DAYS, Settings
+from ferryman.watching import Hub
 
 if TYPE_CHECKING:
     from ferryman.domain.credentials.connection import Connection, Proof
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ferryman.ports.clock import Clock, Ids
     from ferryman.ports.clusters import Clusters, DocumentFetcher
     from ferryman.ports.connections import Connections, Connector
+    from ferryman.ports.conversations import Conversations
     from ferryman.ports.credentials import Credentials
     from ferryman.ports.executions import Executions
     from ferryman.ports.file_quotas import FileQuotas
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ferryman.ports.jobs import JobQueue, Jobs
     from ferryman.ports.keyed import KeyedRequests
     from ferryman.ports.keys import Sealer
+    from ferryman.ports.live import DeliveryRelay
     from ferryman.ports.log import Tracer
     from ferryman.ports.metering import UsageStore
     from ferryman.ports.notices import Notices
@@ -88,6 +90,7 @@ class ApiDependencies:
     connector: Connector
     documents: DocumentFetcher
     neutralize: Callable[[str], str]
+    conversations: Conversations
     executions: Executions
     files: Files
     file_quotas: FileQuotas
@@ -121,6 +124,8 @@ class ApiDependencies:
     retention_days: int = RETENTION_DAYS
     """How many days executions are kept after their end; 0: for ever."""
     poll_s: float = 0.5
+    answer_wait_s: float = 50.0
+    """How many seconds a request that does not stream waits for its answer at most."""
     direct_links: bool = False
     """Whether direct links to files are given."""
     notices: Notices | None = None
@@ -128,7 +133,10 @@ class ApiDependencies:
     callers: CallerIdentifier | None = None
     """Who may have it `warm`: connect, and import what a first request would wait for."""
     warm: Callable[[], Awaitable[None]] | None = None
-    feeds: Feeds = field(default_factory=Feeds, repr=False)
+    relay: DeliveryRelay | None = None
+    """What has answers delivered and tells what the model writes; without it, the queue has them delivered."""
+    hub: Hub = field(init=False, repr=False)
+    """The executions that are watched in this process."""
     watchers: Counter[str] = field(default_factory=Counter, repr=False)
     """How many streams of events each owner has open in this process."""
     imports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IMPORTS_AT_ONCE), repr=False)
@@ -146,6 +154,10 @@ class ApiDependencies:
     import_rates: Rates = field(default_factory=Rates, repr=False)
     file_rates: Rates = field(default_factory=Rates, repr=False)
 
+    def __post_init__(self) -> None:
+        hub = Hub(self.executions, self.queue, self.tracer, notices=self.notices, relay=self.relay, poll_s=self.poll_s)
+        object.__setattr__(self, "hub", hub)
+
 
 def build_api(settings: Settings) -> ApiDependencies:
     """Return the API's dependencies on Google Cloud. Raise `MisconfiguredError` when the settings do not describe one."""
@@ -160,6 +172,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher
     from ferryman.gcp.connections import FirestoreConnections
+    from ferryman.gcp.conversations import FirestoreConversations
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.file_quotas import FirestoreFileQuotas
     from ferryman.gcp.firestore import FirestoreClient
@@ -175,6 +188,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.notices import FirestoreNotices
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
     from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.relay import RemoteRelay
     from ferryman.gcp.remote_files import RemoteFiles
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
@@ -188,7 +202,10 @@ def build_api(settings: Settings) -> ApiDependencies:
     wire, sealer = HttpClient(local=settings.local), seal.PublicKey.parse(settings.sealing_public_key)
     firestore, tasks, tracer = FirestoreClient(settings), CloudTasksClient(settings), OtelTracer(JsonLog(), settings)
     plans = load_plans(settings.plans)
-    functions = FunctionClient(wire, settings.function_urls, MetadataIdentity(wire, settings).token)
+    identity = MetadataIdentity(wire, settings)
+    functions = FunctionClient(wire, settings.function_urls, identity.token)
+    # connections of their own: streams that last would leave none for the other functions
+    relays = FunctionClient(HttpClient(local=settings.local), settings.function_urls, identity.token, tracer.traceparent)
 
     async def warm() -> None:
         await firestore.warm()
@@ -211,6 +228,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         connector=RemoteConnector(functions),
         documents=RemoteDocumentFetcher(functions),
         neutralize=_neutralize,
+        conversations=FirestoreConversations(firestore, Retention.from_settings(settings)),
         executions=FirestoreExecutions(firestore, Retention.from_settings(settings), plans),
         files=RemoteFiles(functions),
         file_quotas=FirestoreFileQuotas(firestore),
@@ -243,6 +261,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         poll_s=settings.poll_s,
         direct_links=settings.direct_links,
         notices=FirestoreNotices(firestore, poll_s=settings.poll_s),
+        relay=RemoteRelay(relays),
         callers=TokenCallers(wire, settings),
         warm=warm,
     )

@@ -11,12 +11,13 @@ from ferryman import catalog
 from ferryman.alerts.dispatch import AlertDependencies
 from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import FILES, FINDING, list_offered
+from ferryman.catalog.tools import FILES, FINDING, RECALLING, list_offered
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import RandomIds, SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
+from ferryman.gcp.conversations import FirestoreConversations
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from ferryman.gcp.firestore import FirestoreClient
@@ -46,6 +47,7 @@ from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.workspaces import FirestoreWorkspaces
+from ferryman.halting import HaltWatch
 from ferryman.jobs.dependencies import SLICE, JobDependencies
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.metering.roll_up import MeteringDependencies
@@ -61,6 +63,7 @@ from ferryman.tools.keeping.room import FileRoom
 from ferryman.tools.keeping.storing import KEEPING_S, KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.keeping import ResultFiles
+from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.tools.web.arguments import READING_S, SECONDS_MAX
@@ -97,6 +100,7 @@ class OrchestratorFunction:
             ask=remote.ask,
             hooks={FILES: FileHook(room=room)},
             results=None if files is None else ResultFiles(files=files, scanner=remote),
+            halt_watch=HaltWatch(FirestoreHalts(clients), tracer),
         )
         # a page may take longer than any other call
         page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S) + keeping_s)
@@ -106,11 +110,16 @@ class OrchestratorFunction:
         executions = FirestoreExecutions(clients, retention, plans)
         answered = AnsweredCalls(run=remote.run, executions=executions, clock=clock, files=files)
         searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
+        conversations = FirestoreConversations(clients, retention)
+        readings = ResultReadings(
+            tickets=tickets, scanner=remote, clock=clock, conversations=conversations, executions=executions
+        )
         kinds = {
             **dict.fromkeys(("concierge", FILES, "local_function", "search"), keyless.execute),
             "web": page_calls.execute,
             "waiting": waits.execute,
             FINDING: searches.execute,
+            RECALLING: readings.execute,
         }
 
         self.callers = TokenCallers(wire, settings)
@@ -121,6 +130,7 @@ class OrchestratorFunction:
             credentials=FirestoreCredentials(clients),
             contexts=FirestoreContexts(clients),
             clusters=clusters,
+            conversations=conversations,
             executions=executions,
             jobs=FirestoreJobs(clients),
             halts=FirestoreHalts(clients),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.message import Message
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -79,6 +81,25 @@ class FirestoreArchives(FirestoreStore):
             if is_transient(error):
                 raise
             raise build_input_error("lines", "a part of an execution is larger than what can be stored") from None
+
+    async def add_conversations(
+        self,
+        conversations: Sequence[Conversation],
+        messages: Sequence[Message],
+        *,
+        owner: str,
+        workspace: str,
+        ended_at: datetime,
+        retention_days: int | None,
+    ) -> None:
+        expiry, places = self._retention.expire(retention_days, ended_at), self._places
+        written: list[Written] = [
+            (places.locate_conversation(item.id), {**documents.write(item), **expiry}) for item in conversations
+        ]
+        written += [
+            (places.locate_message(item.conversation, item.number), {**documents.write(item), **expiry}) for item in messages
+        ]
+        await self._commit((owner, workspace), written)
 
     @in_transaction
     async def _announce(self, transaction: Transaction, place: Place, new: Sequence[Execution]) -> None:

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from ferryman.gcp.places import FORMER
 from ferryman.gcp.store import Reference, Transaction
 
-BESIDE_STEPS = ("receipts-", "imported-", "overflow-")
-"""How the names of documents begin that are beside the steps: receipts, what was imported, and what is yet to be kept."""
+BESIDE_STEPS = ("receipts-", "imported-", "overflow-", "live")
+"""How the names of documents begin that are beside the steps: receipts, what was imported, what is yet to be kept, and the turn
+under way."""
 
 
 async def list_below(parent: Reference, collection: str, transaction: Transaction, *, most: int) -> AsyncIterator[Reference]:

@@ -22,6 +22,7 @@ from ferryman.gcp.faults import is_transient
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction
 
+    from ferryman.domain.conversations.conversation import Conversation
     from ferryman.domain.executions.execution import Execution
     from ferryman.domain.jobs.job import Job
     from ferryman.domain.tasks.task import Task
@@ -117,7 +118,9 @@ def _build_partial(kind: type[Any], names: tuple[str, ...]) -> Callable[[Any], d
 
 
 async def confirm_created(
-    creation: Awaitable[Value], reference: AsyncDocumentReference, value: Execution | Task | Agent | Workspace | Job
+    creation: Awaitable[Value],
+    reference: AsyncDocumentReference,
+    value: Conversation | Execution | Task | Agent | Workspace | Job,
 ) -> Value | None:
     """Await the `creation` of the document of `value`, and return its result, or None where only its answer was lost.
 

@@ -10,15 +10,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.conversations.conversation import is_next
 from ferryman.domain.copies import replace
 from ferryman.domain.credits.alert import Alert, find_alerts, select_pending
 from ferryman.domain.credits.balance import reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary
 from ferryman.domain.executions.halt import DISABLED
-from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
+from ferryman.domain.executions.occupancy import AnswerNotNextError, NoFreeSlotError, Occupancy
 from ferryman.domain.executions.retention import freeze_retention
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import PLANS, Plan
@@ -28,9 +29,12 @@ from ferryman.gcp import checked_executions, documents, keyed, occupancy, turns
 from ferryman.gcp.alerts import create_alerts, read_new, store_refusal
 from ferryman.gcp.answers import FirestoreAnswers
 from ferryman.gcp.balances import read_balance, store_balance
+from ferryman.gcp.conversations import end_in_conversation, read_conversation
 from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
+from ferryman.gcp.journal import FirestoreJournal
+from ferryman.gcp.live import FirestoreLiveTurns
 from ferryman.gcp.pages import read_page
 from ferryman.gcp.requests import FirestoreRequests
 from ferryman.gcp.retention import Retention, read_workspace_days
@@ -41,7 +45,7 @@ from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 UNSETTLED = [TicketState.INTENDED.value, TicketState.SENT.value]
 
 
-class FirestoreExecutions(FirestoreRequests, FirestoreAnswers):
+class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal, FirestoreLiveTurns):
     """`ports.Executions`."""
 
     def __init__(self, clients: FirestoreClient, retention: Retention | None = None, plans: Mapping[str, Plan] = PLANS) -> None:
@@ -103,6 +107,9 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers):
         claimed = rules.acquire_lease(current, slice=slice, holder=holder, now=now, length=lease)
         if claimed is None:
             return current, False
+        conversation = await read_conversation(self._places, current, transaction)
+        if conversation is not None and not current.cancel_requested and not is_next(conversation, current.answer):
+            raise AnswerNotNextError(current)
         occupied = await self._take_slot(transaction, current, claimed, now)
         unsettled = filter_by(reference.collection("calls"), ("state", "in", UNSETTLED))
         is_first = claimed.epoch == 1
@@ -293,6 +300,7 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers):
         rules.check_fence(current, execution, now)
         if current.cancel_requested and not execution.cancel_requested:
             return None
+        conversation = await read_conversation(self._places, current, transaction)
         alerts: list[Alert] = []
         if ending.entry is not None:
             balance = await read_balance(self._client, transaction, execution, now=now)
@@ -302,7 +310,9 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers):
             self._create_entry(transaction, ending.entry)
             create_alerts(transaction, self._places, alerts)
         ended = ending.apply(execution, now=now)
-        self._update(transaction, ended, rules.ENDING_FIELDS, self._retention.expire(current.retention_days, now))
+        expiry = self._retention.expire(current.retention_days, now)
+        end_in_conversation(transaction, self._places, conversation, ended, ending.message, expiry)
+        self._update(transaction, ended, rules.ENDING_FIELDS, expiry)
         occupancy.free_slot(transaction, self._places, execution)
         expiry = self._retention.expire_below(execution, now)
         self._create(transaction, turns.place_receipts(self._places, ending.receipts, expiry))
@@ -320,36 +330,13 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers):
         if snapshot is None or current is None or current.status.terminal:
             return current
         after = rules.cancel_execution(current, by=by, now=now)
-        if after.status.terminal:
-            occupancy.free_slot(transaction, self._places, current)
         expiry = self._retention.expire(current.retention_days, now) if after.status.terminal else {}
+        if after.status.terminal:
+            conversation = await read_conversation(self._places, current, transaction)
+            occupancy.free_slot(transaction, self._places, current)
+            end_in_conversation(transaction, self._places, conversation, after, None, expiry)
         transaction.update(snapshot.reference, documents.write_fields(after, *rules.CANCEL_FIELDS) | expiry)
         return after
-
-    async def opening(self, execution: str) -> ExecutionSetup | None:
-        return documents.read_or_none(ExecutionSetup, await self._places.locate_step(execution, 0).get())
-
-    async def steps(self, execution: str, *, after: int = 0) -> Sequence[Step]:
-        collection = self._places.locate_execution(execution).collection("steps")
-        query = filter_by(collection, ("number", ">", after)).order_by("number")
-        return await documents.read_all(Step, query.select(documents.name_fields(Step)))
-
-    async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
-        collection = self._places.locate_execution(execution).collection("calls")
-        query = filter_by(collection, ("seq", ">=", first)).order_by("seq")
-        return await documents.read_all(Ticket, query if most is None else query.limit(most))
-
-    async def receipts(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Receipt]:
-        collection = self._places.locate_execution(execution).collection("steps").select(turns.RECEIPT_FIELDS)
-        commits = []
-        if first > 0:
-            # the one that holds it, which may have begun with another
-            earlier = filter_by(collection, ("first_receipt", "<=", first)).order_by("first_receipt", direction="DESCENDING")
-            commits += await documents.read_all(turns.StoredReceipts, earlier.limit(1))
-        later = filter_by(collection, ("first_receipt", ">", first if commits else -1)).order_by("first_receipt")
-        # each commit holds at least one
-        commits += await documents.read_all(turns.StoredReceipts, later if most is None else later.limit(most))
-        return [receipt for commit in commits for receipt in commit.receipts if receipt.number >= first][:most]
 
     def _update(
         self, transaction: Transaction, execution: Execution, fields: Sequence[str], expiry: Mapping[str, Any] | None = None

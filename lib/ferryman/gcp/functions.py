@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 import httpx
@@ -13,6 +13,12 @@ from ferryman.ports.errors import RejectedError, UnavailableError
 
 ANSWER_S = 90.0
 """The longest a function without keys is waited for: a page's 60 seconds, reading it, and a cold start."""
+
+SILENCE_S = 30.0
+"""The longest a stream of lines is silent."""
+
+LINE_BYTES_MAX = 8 * 1_048_576
+"""Of a line: a whole reply of the model, whatever characters it has."""
 
 ANSWER_BYTES_MAX = 4 * 1_048_576
 """Of the answer of a function without keys."""
@@ -71,6 +77,30 @@ class FunctionClient:
             return json.loads(received)
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
+
+    async def iterate_lines(self, function: str, path: str, body: Mapping[str, Any]) -> AsyncIterator[bytes]:
+        """Yield the lines that a function answers, as they come, without those that are empty.
+
+        It sends an empty one where there is nothing to say, at least every `SILENCE_S`. Raise `UnavailableError`.
+        """
+        answer = await self._send(function, path, body, timeout_s=SILENCE_S)
+        line = bytearray()
+        try:
+            if answer.status_code != httpx.codes.OK:
+                raise UnavailableError(f"function {function} answered {answer.status_code}")
+            async for part in answer.aiter_raw():
+                first, *others = part.split(b"\n")
+                line += first
+                for other in others:
+                    if line:
+                        yield bytes(line)
+                    line = bytearray(other)
+                if len(line) > LINE_BYTES_MAX:
+                    raise UnavailableError(f"function {function} sent a line of more than {LINE_BYTES_MAX:,} bytes")
+        except httpx.HTTPError as error:
+            raise _report_silence(function, error) from None
+        finally:
+            await answer.aclose()
 
     async def _send(
         self, function: str, path: str, body: Mapping[str, Any] | bytes, *, timeout_s: float = SECONDS

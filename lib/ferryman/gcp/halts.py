@@ -15,6 +15,9 @@ from ferryman.ports.halts import Stoppable
 CLOCKS_APART = timedelta(minutes=5)
 """How far the clocks of two functions may be apart, and how long a switch takes to be stored: more than either ever is."""
 
+CANCEL = "cancel_requested"
+"""The field of an execution that tells that it is to be cancelled."""
+
 CHANGED_MAX = 50
 """Switches that were changed lately; where there are more, those that matter are read by themselves."""
 
@@ -42,6 +45,12 @@ class FirestoreHalts(FirestoreStore):
             if reason is not None:
                 reasons[owner, created] = reason
         return reasons
+
+    async def list_cancelled(self, executions: Collection[str]) -> Collection[str]:
+        places = {self._places.locate_execution(name).path: name for name in executions}
+        references = [self._places.locate_execution(name) for name in executions]
+        snapshots = await read_together(self._client, references, names=[CANCEL])
+        return {places[path] for path, snapshot in snapshots.items() if (snapshot.to_dict() or {}).get(CANCEL) is True}
 
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
         reference = self._places.locate_halt(owner)

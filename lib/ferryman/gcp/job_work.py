@@ -178,5 +178,7 @@ class FirestoreJobWork(FirestoreStore):
         query: Any = client.collection_group(name) if part.is_group else client.collection(name)
         if part in KINDS:
             query = filter_by(query, KINDS[part])
-        query = filter_by(query, *((name, "==", value) for name, value in name_scope(job).items()))
-        return query.order_by("created_at", direction="DESCENDING") if part in KINDS else query
+        query = filter_by(query, *((name, "==", value) for name, value in name_scope(job, part).items()))
+        if part not in KINDS or job.kind is JobKind.DELETE_CONVERSATION:
+            return query
+        return query.order_by("created_at", direction="DESCENDING")

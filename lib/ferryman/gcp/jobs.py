@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.changes import change_value
+from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.idempotency import Completion
@@ -39,6 +40,8 @@ class FirestoreJobs(FirestoreStore):
             if spares_tasks and await self._has_tasks(transaction, job):
                 raise AgentHasTasksError
             transaction.delete(agent_at)
+        elif job.kind is JobKind.DELETE_CONVERSATION:
+            transaction.update(*await self._close_conversation(transaction, job))
         transaction.create(reference, documents.write(job))
         keyed.store_completion(transaction, self._places, answered)
 
@@ -49,6 +52,13 @@ class FirestoreJobs(FirestoreStore):
             raise KeyError(job.subject)
         closed = change_value(stored, {"state": WorkspaceState.DELETING}, now=job.created_at)
         return reference, documents.write_fields(closed, "state", "updated_at")
+
+    async def _close_conversation(self, transaction: Transaction, job: Job) -> tuple[Reference, dict[str, Any]]:
+        reference = self._places.locate_conversation(job.subject)
+        stored = documents.read_or_none(Conversation, await reference.get(transaction=transaction))
+        if stored is None or (stored.owner, stored.workspace) != (job.owner, job.workspace) or stored.is_deleting:
+            raise KeyError(job.subject)
+        return reference, {"is_deleting": True}
 
     async def _find_agent(self, transaction: Transaction, job: Job) -> Reference:
         reference = self._places.locate_agent(job.subject)

@@ -67,6 +67,12 @@ class Places:
         digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:32]
         return self.client.document("tasks", task, "clusters", digest)
 
+    def locate_conversation(self, conversation: str) -> AsyncDocumentReference:
+        return self.client.document("conversations", conversation)
+
+    def locate_message(self, conversation: str, number: int) -> AsyncDocumentReference:
+        return self.client.document("conversations", conversation, "messages", f"{number:05d}")
+
     def locate_execution(self, execution: str) -> AsyncDocumentReference:
         return self.client.document("executions", execution)
 
@@ -117,6 +123,10 @@ class Places:
     def locate_imported_entries(self, execution: str) -> AsyncDocumentReference:
         # beside the steps likewise, and no step's number
         return self.client.document("executions", execution, "steps", "imported-entries")
+
+    def locate_live(self, execution: str) -> AsyncDocumentReference:
+        # beside the steps likewise: it is deleted, and expires, with them
+        return self.client.document("executions", execution, "steps", "live")
 
     def locate_keyed(self, request: str) -> AsyncDocumentReference:
         return self.client.document("keyed_requests", request)

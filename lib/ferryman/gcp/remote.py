@@ -10,6 +10,7 @@ import httpx
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.calls.keyless_answer import KeylessAnswer, read_answer
+from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.receipts import settlement
@@ -55,6 +56,11 @@ class RemoteTools:
         body = {"execution": execution.id, "task": execution.task, "epoch": execution.epoch, "content": list(content)}
         answer = await self._post(SCANNING_FUNCTION, "/scan", body)
         return tuple(answer["content"])
+
+    async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:
+        body = {"execution": execution.id, "task": execution.task, "epoch": execution.epoch, "texts": list(texts)}
+        answer = await self._post(SCANNING_FUNCTION, "/window", body)
+        return tuple(WindowPart(str(text), int(decided)) for text, decided in answer["parts"])
 
     async def _post(self, function: str, path: str, body: Mapping[str, Any]) -> Any:
         expected = (httpx.codes.CONFLICT, httpx.codes.UNPROCESSABLE_ENTITY)

@@ -67,10 +67,17 @@ async def run_transaction(transaction: Transaction, work: Callable[[Transaction]
 
 
 async def read_together(
-    client: AsyncClient, references: list[Reference], transaction: Transaction | None = None
+    client: AsyncClient,
+    references: list[Reference],
+    transaction: Transaction | None = None,
+    *,
+    names: Sequence[str] | None = None,
 ) -> dict[str, Snapshot]:
-    """Read several documents at once, and return them by path; one that does not exist is a snapshot that says so."""
-    snapshots = client.get_all(references, transaction=transaction)
+    """Read several documents at once, and return them by path; one that does not exist is a snapshot that says so.
+
+    With `names`, those fields alone.
+    """
+    snapshots = client.get_all(references, names, transaction=transaction)
     return {snapshot.reference.path: snapshot async for snapshot in snapshots}
 
 

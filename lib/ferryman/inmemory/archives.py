@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.message import Message
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.workspaces import check_workspace
@@ -40,6 +42,21 @@ class MemoryArchives(MemoryStore):
             memory.imported_entries[name] = tuple(known.values())
             if parts.receipts:
                 memory.receipts.setdefault(name, {})[parts.receipts[0].number] = tuple(parts.receipts)
+
+    async def add_conversations(
+        self,
+        conversations: Sequence[Conversation],
+        messages: Sequence[Message],
+        *,
+        owner: str,
+        workspace: str,
+        ended_at: datetime,  # noqa: ARG002 - as above
+        retention_days: int | None,  # noqa: ARG002 - as above
+    ) -> None:
+        check_workspace(self._memory, workspace, owner=owner)
+        self._memory.conversations.update((conversation.id, conversation) for conversation in conversations)
+        for message in messages:
+            self._memory.messages.setdefault(message.conversation, {})[message.number] = message
 
     async def list_entries(self, execution: str) -> Sequence[LedgerEntry]:
         return self._memory.imported_entries.get(execution, ())

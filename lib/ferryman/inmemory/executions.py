@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.conversations.conversation import is_next
 from ferryman.domain.copies import replace
 from ferryman.domain.credits.alert import Alert, build_refusal_alert, find_alerts, select_pending
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, reserve_credits, settle_credits
@@ -16,7 +17,7 @@ from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Lease, Step
 from ferryman.domain.executions.halt import DISABLED
-from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
+from ferryman.domain.executions.occupancy import AnswerNotNextError, NoFreeSlotError, Occupancy
 from ferryman.domain.files.kept import Overflow
 from ferryman.domain.files.quota import FileQuota, close_write
 from ferryman.domain.files.writes import ClosedWrite
@@ -25,6 +26,8 @@ from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.inmemory import keyed
+from ferryman.inmemory.conversations import end_in_conversation
+from ferryman.inmemory.live import MemoryLiveTurns
 from ferryman.inmemory.owners import MemoryHalts
 from ferryman.inmemory.pages import cut_page, locate
 from ferryman.inmemory.requests import MemoryRequests
@@ -32,7 +35,7 @@ from ferryman.ports.errors import HaltedError, NotAdmittedError, TaskDisabledErr
 from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 
 
-class MemoryExecutions(MemoryRequests):
+class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
     """`ports.Executions`."""
 
     async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
@@ -74,6 +77,9 @@ class MemoryExecutions(MemoryRequests):
         claimed = rules.acquire_lease(current, slice=slice, holder=holder, now=now, length=lease)
         if claimed is None:
             return current, False
+        conversation = self._memory.conversations.get(current.conversation) if current.answer else None
+        if conversation is not None and not current.cancel_requested and not is_next(conversation, current.answer):
+            raise AnswerNotNextError(current)
         self._take_slot(current, claimed, now)
         for ticket in tuple(self._tickets(execution).values()):
             if ticket.state is not TicketState.SETTLED:
@@ -205,7 +211,9 @@ class MemoryExecutions(MemoryRequests):
             self._store_balance(settled, current, now)
         self._free_slot(execution)
         self._add_usage(ending.usage_event)
-        self._update(current, ending.apply(execution, now=now), rules.ENDING_FIELDS)
+        ended = ending.apply(execution, now=now)
+        end_in_conversation(self._memory, ended, ending.message, now)
+        self._update(current, ended, rules.ENDING_FIELDS)
         return select_pending(alerts)
 
     async def list_unsent_alerts(self, execution: str) -> Sequence[str]:
@@ -218,6 +226,7 @@ class MemoryExecutions(MemoryRequests):
         after = rules.cancel_execution(current, by=by, now=now)
         if after.status.terminal:
             self._free_slot(current)
+            end_in_conversation(self._memory, after, None, now)
         return self._put(after)
 
     async def opening(self, execution: str) -> ExecutionSetup | None:

@@ -13,7 +13,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import EXECUTIONS, MEMBERS, REFUSED, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import CONVERSATIONS, EXECUTIONS, MEMBERS, REFUSED, TASKS, WorkspacePart
 from ferryman.domain.jobs.scope import concerns, list_subject_parts, name_balance_part, name_scope
 from ferryman.inmemory.jobs import check
 from ferryman.inmemory.memory import Memory, MemoryStore
@@ -32,7 +32,7 @@ class MemoryJobWork(MemoryStore):
 
     async def disable_tasks(self, job: Job, *, most: int, now: datetime, lease: timedelta) -> JobProgress:
         current = self._renew(job, now, lease)
-        tasks = [task for task in self._memory.tasks.values() if task.enabled and _fits(job, task)][:most]
+        tasks = [task for task in self._memory.tasks.values() if task.enabled and _fits(job, TASKS, task)][:most]
         for task in tasks:
             self._memory.tasks[task.id] = replace(task, enabled=False)
         return JobProgress(self._put(current), len(tasks) == most)
@@ -76,7 +76,7 @@ class MemoryJobWork(MemoryStore):
         """Return the parts of the owner's balance that belong to what there is of `part`."""
         memory = self._memory
         names: dict[str, list[str]] = {
-            "tasks": [task.id for task in memory.tasks.values() if _fits(job, task)],
+            "tasks": [task.id for task in memory.tasks.values() if part is TASKS and _fits(job, TASKS, task)],
             "agents": [agent.id for agent in memory.agents.values() if agent.workspace == job.workspace],
             "members": [person for workspace, person in memory.memberships if workspace == job.workspace],
         }
@@ -95,20 +95,25 @@ class MemoryJobWork(MemoryStore):
         return job
 
 
-def _fits(job: Job, value: Any) -> bool:
-    return value.owner == job.owner and all(getattr(value, name) == text for name, text in name_scope(job).items())
+def _fits(job: Job, part: WorkspacePart, value: Any) -> bool:
+    return value.owner == job.owner and all(getattr(value, name) == text for name, text in name_scope(job, part).items())
 
 
 def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[Belonging]:
     """Yield what is deleted of a part, what is below a document before itself."""
     if part is EXECUTIONS:
-        for execution in [item for item in memory.executions.values() if item.status.terminal and _fits(job, item)]:
+        for execution in [item for item in memory.executions.values() if item.status.terminal and _fits(job, part, item)]:
             yield from _list_execution(memory, execution.id)
     elif part is TASKS:
-        for task in [item for item in memory.tasks.values() if _fits(job, item)]:
+        for task in [item for item in memory.tasks.values() if _fits(job, part, item)]:
             yield from _list_task(memory, task.id)
+    elif part is CONVERSATIONS:
+        for conversation in [item for item in memory.conversations.values() if _fits(job, part, item)]:
+            for number in [*memory.messages.get(conversation.id, {})]:
+                yield "messages", _remove(memory.messages[conversation.id], number)
+            yield part.name, _remove(memory.conversations, conversation.id)
     elif part is REFUSED:
-        scope = {"owner": job.owner, **name_scope(job)}
+        scope = {"owner": job.owner, **name_scope(job, part)}
         for name in [name for name, fields in memory.refused.items() if scope.items() <= fields.items()]:
             yield part.name, _remove(memory.refused, name)
     elif part.is_group:
@@ -125,7 +130,7 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
 
 
 def _is_part(job: Job, part: WorkspacePart, item: Any) -> bool:
-    return _fits(job, item) if part.of_agents else getattr(item, "workspace", "") == job.workspace
+    return _fits(job, part, item) if part.of_agents else getattr(item, "workspace", "") == job.workspace
 
 
 _NAMES = {"members": "memberships", "answers": "keyed", "audit_entries": "audit"}
@@ -143,7 +148,7 @@ def _list_execution(memory: Memory, name: str) -> Iterator[Belonging]:
     def remove() -> None:
         parts: tuple[dict[str, Any], ...] = (
             *(memory.receipts, memory.steps, memory.tickets),
-            *(memory.overflows, memory.imported_entries),
+            *(memory.overflows, memory.imported_entries, memory.live),
         )
         for stored in (*parts, memory.executions):
             stored.pop(name, None)

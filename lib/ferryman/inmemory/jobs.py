@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ferryman.domain.changes import change_value
+from ferryman.domain.copies import replace
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.owners.idempotency import Completion
@@ -28,6 +29,8 @@ class MemoryJobs(MemoryStore):
             self._close_workspace(job)
         elif job.kind is JobKind.DELETE_AGENT:
             self._remove_agent(job, spares_tasks)
+        elif job.kind is JobKind.DELETE_CONVERSATION:
+            self._close_conversation(job)
         self._memory.jobs[job.id] = job
         keyed.store_completion(self._memory, done)
 
@@ -45,6 +48,12 @@ class MemoryJobs(MemoryStore):
         if spares_tasks and any(task.agent == job.subject for task in self._memory.tasks.values()):
             raise AgentHasTasksError
         del self._memory.agents[job.subject]
+
+    def _close_conversation(self, job: Job) -> None:
+        stored = self._memory.conversations[job.subject]
+        if (stored.owner, stored.workspace) != (job.owner, job.workspace) or stored.is_deleting:
+            raise KeyError(job.subject)
+        self._memory.conversations[job.subject] = replace(stored, is_deleting=True)
 
     async def get(self, job: str) -> Job | None:
         return self._memory.jobs.get(job)

@@ -10,6 +10,9 @@ from itertools import count
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.live import LiveTurn
+from ferryman.domain.conversations.message import Message
 from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValues
@@ -62,6 +65,9 @@ class Memory:
     connections: dict[str, dict[str, Connection]] = field(default_factory=dict)
     clusters: dict[str, dict[str, tuple[Cluster, tuple[DeclaredTool, ...]]]] = field(default_factory=dict)
     generations: dict[str, int] = field(default_factory=dict)
+    conversations: dict[str, Conversation] = field(default_factory=dict)
+    messages: dict[str, dict[int, Message]] = field(default_factory=dict)
+    """By conversation and number."""
     executions: dict[str, Execution] = field(default_factory=dict)
     requests: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """What applications wrote in the place of executions, and `refused` of it."""
@@ -71,6 +77,8 @@ class Memory:
     tickets: dict[str, dict[int, Ticket]] = field(default_factory=dict)
     overflows: dict[str, dict[int, Overflow]] = field(default_factory=dict)
     """Of the tickets that have answered."""
+    live: dict[str, LiveTurn] = field(default_factory=dict)
+    """The turn under way, by execution."""
     receipts: dict[str, dict[int, tuple[Receipt, ...]]] = field(default_factory=dict)
     occupancy: dict[str, Occupancy] = field(default_factory=dict)
     streams: dict[str, Mapping[str, datetime]] = field(default_factory=dict)

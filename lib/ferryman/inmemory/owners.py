@@ -78,6 +78,10 @@ class MemoryHalts(MemoryStore):
         reasons = {(owner, created): await self.find_halt_reason(owner, created=created) for owner, created in executions}
         return {execution: reason for execution, reason in reasons.items() if reason is not None}
 
+    async def list_cancelled(self, executions: Collection[str]) -> Collection[str]:
+        stored = (self._memory.executions.get(name) for name in executions)
+        return {execution.id for execution in stored if execution is not None and execution.cancel_requested}
+
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
         if on:
             self._memory.halts.add(owner)

@@ -1,10 +1,11 @@
-"""Deleting a workspace or an agent: nothing starts any more, what runs ends, and then each part is deleted.
+"""Deleting a workspace, an agent or a conversation: nothing starts any more, what runs ends, and then each part is deleted.
 
 The parts are gone over until nothing of any is left: what a request that was under way has stored meanwhile goes as well.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
@@ -64,7 +65,7 @@ class Slice:
 
         Raise `StaleError` or `UnavailableError`.
         """
-        deps, is_more = self._deps, True
+        deps, is_more = self._deps, self.job.kind is not JobKind.DELETE_CONVERSATION
         while is_more:
             stopped = await deps.work.disable_tasks(self.job, most=deps.per_commit, now=deps.clock.now(), lease=deps.lease)
             self.job, is_more = stopped.job, stopped.more
@@ -79,7 +80,7 @@ async def finish(deps: JobDependencies, job: Job) -> None:
     It counts the subject itself as well. Raise `StaleError` or `UnavailableError`.
     """
     signer, now = await deps.signing.key(), deps.clock.now()
-    counts = {**job.counts, SUBJECTS[job.kind]: job.counts.get(SUBJECTS[job.kind], 0) + 1}
+    counts = Counter(job.counts) + Counter(SUBJECTS[job.kind])
     receipt = DeletionReceipt(
         job=job.id,
         kind=job.kind.value,

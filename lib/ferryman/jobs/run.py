@@ -18,6 +18,7 @@ from ferryman.ports.errors import UnavailableError
 WORKERS = {
     JobKind.DELETE_WORKSPACE: deleting.work,
     JobKind.DELETE_AGENT: deleting.work,
+    JobKind.DELETE_CONVERSATION: deleting.work,
     JobKind.END_EXECUTIONS: leaving.end_executions,
     JobKind.TAKE_OVER_EXECUTIONS: leaving.take_over_executions,
 }

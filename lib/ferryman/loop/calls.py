@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from ferryman.catalog.tools import FINDERS, find_tool, list_names
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
     Ticket,
@@ -14,8 +15,7 @@ from ferryman.domain.calls.call import (
     truncate_names,
 )
 from ferryman.domain.calls.labelling import label_result
-from ferryman.domain.calls.rate import check_repeats, digest_call
-from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Status
@@ -26,13 +26,8 @@ from ferryman.domain.tools.tool import Tool
 from ferryman.loop import spans, sub_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
+from ferryman.loop.limits import CallTally
 from ferryman.ports.errors import HaltedError, TaskDisabledError, UnavailableError
-
-RATE_REFUSALS_MAX = 3
-"""How many calls of one turn are refused for a limit of the plan, before the others are answered without being tried."""
-
-SEARCHES_MAX = 20
-"""How often an execution may search for tools: each search reads all of the task's declared tools."""
 
 
 class ExecutionCancelledError(Exception):
@@ -57,17 +52,34 @@ async def execute_next(deps: LoopDependencies, run: Run) -> Postponement | None:
     """
     ticket = run.pending[0]
     with spans.open_tool_span(deps, run.execution, ticket) as span:
-        outcome = await _settle(deps, run, ticket)
+        outcome = await settle_call(deps, run, ticket, CallTally.begin(run, deps.clock.now))
         if isinstance(outcome, Postponement):
             return outcome
         if isinstance(outcome, SubCalls):
             await sub_calls.journal_sub_calls(deps, run, ticket, outcome)
             return None
         spans.record_result(span, outcome)
-    run.count_result(outcome)
+    count_results(run, [outcome])
+    return None
+
+
+def count_results(run: Run, outcomes: Sequence[Ticket]) -> None:
+    """Count the results of the first pending calls, in call order, and close the turn where they were its last ones.
+
+    The rate is counted by the times at which calls were sent, as the journal has them: so that every delivery and every replay
+    counts the same.
+    """
+    sent = [
+        outcome.sent_at
+        for ticket, outcome in zip(run.pending, outcomes, strict=False)
+        if ticket.state is TicketState.INTENDED and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts
+    ]
+    for moment in sorted(sent):
+        run.execution = replace(run.execution, rate=run.execution.rate.count(moment))
+    for outcome in outcomes:
+        run.count_result(outcome)
     if not run.pending:
         run.close_turn()
-    return None
 
 
 def wait_for_rate(deps: LoopDependencies, run: Run) -> Postponement | None:
@@ -114,12 +126,10 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
     return None
 
 
-async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | Postponement | SubCalls:
-    """Return the ticket with its result, as it is stored."""
+async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: CallTally) -> Ticket | Postponement | SubCalls:
+    """Return the ticket with its result, as it is stored; the call counts in `tally` before anything is waited for."""
     if ticket.state is TicketState.SETTLED and ticket.result is not None:
         return ticket
-    policy = run.execution.policy
-    assert policy is not None, "an opened execution has a policy"
     again = ticket.state is TicketState.SENT
     if again and not ticket.is_answered and (postponement := _postpone(deps, ticket)) is not None:
         return postponement
@@ -128,22 +138,11 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
 
     def admit(tool: Tool) -> None:
         nonlocal decided_at
-        if again:
-            return  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
-        if run.count_rate_refusals() >= RATE_REFUSALS_MAX:
-            raise CallRefusedError(refusal.NOT_TRIED)
-        check_repeats(digest_call(ticket.tool, ticket.display_arguments), run.recent)
-        decided_at = deps.clock.now()
-        if tool.name in FINDERS and run.calls_made[tool.name] >= SEARCHES_MAX:
-            raise CallRefusedError(refusal.refuse_search(SEARCHES_MAX))
-        for name in list_names(ticket):
-            most = policy.settings_of(name).calls_max
-            if most is not None and run.calls_made[name] >= most:
-                raise CallRefusedError(refusal.refuse_call_beyond(name, most))
-        if tool.policy.counts:
-            run.execution.rate.admit(policy.plan, decided_at)
-        if run.execution.credits_used + tool.policy.fee > run.opening.max_credits:
-            raise CallRefusedError(refusal.NO_CREDITS)
+        if not again:  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
+            try:
+                tally.admit(ticket, tool)
+            finally:
+                decided_at = tally.decided_at
 
     pending = replace(ticket, label=run.label_arguments(ticket))
     try:
@@ -156,9 +155,6 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     if isinstance(outcome, Postponement | SubCalls):
         return outcome
     if outcome.state is TicketState.SETTLED:
-        if not again and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts:
-            # as the journal has it, so that every delivery and every replay counts the same
-            run.execution = replace(run.execution, rate=run.execution.rate.count(outcome.sent_at))
         return replace(outcome, label=ticket.label)
     assert outcome.result is not None, "a call that is not on its way has a result"
     result = _add_request_fields(outcome.result, pending)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -17,6 +18,7 @@ from ferryman.ports.alerts import AlertQueue
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.contexts import Contexts
+from ferryman.ports.conversations import Conversations
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
 from ferryman.ports.halts import Halts
@@ -56,6 +58,7 @@ class LoopDependencies:
     credentials: Credentials
     contexts: Contexts
     clusters: Clusters
+    conversations: Conversations
     executions: Executions
     jobs: Jobs
     halts: Halts
@@ -79,6 +82,8 @@ class LoopDependencies:
     """How long an execution may take in all; after it, the execution ends as timeout."""
     poll_interval: timedelta = POLL_INTERVAL
     """How often the kill switches are read while the model is waited for."""
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits so many seconds before more of what the model writes is shown, or stored."""
     setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(SETUPS_MAX), repr=False)
     """Deliveries of one owner that read their journal, or set their execution up."""
     halt_watch: HaltWatch = field(init=False, repr=False)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from ferryman.domain.conversations.asking import build_answer as build_message
+from ferryman.domain.conversations.message import Message
+from ferryman.domain.conversations.turns import fit_turns
 from ferryman.domain.copies import replace
 from ferryman.domain.credits.alert_delivery import OVERDUE
 from ferryman.domain.executions.execution import Execution, Status
@@ -14,6 +17,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.loop import calls, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
+from ferryman.loop.start import BudgetReachedError
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import ExecutionEnding
 from ferryman.ports.keys import Signer
@@ -46,6 +50,16 @@ def build_answer(run: Run) -> ExecutionEnding:
 def build_failure(run: Run | None, error: str) -> ExecutionEnding:
     """Return the ending of an execution that failed with `error`."""
     return ExecutionEnding(status=Status.FAILED, output=_read_last_text(run), error=error)
+
+
+def build_shortage(
+    execution: Execution, run: Run | None, error: money.CreditsExhaustedError | BudgetReachedError
+) -> ExecutionEnding:
+    """Return the ending of an execution whose credits do not suffice: an answer asks the person, in words and with figures."""
+    ending = build_failure(run, str(error))
+    if not execution.answer:
+        return ending
+    return replace(ending, output="\n\n".join(filter(None, (ending.output, error.ask()))))
 
 
 def build_timeout(deps: LoopDependencies, run: Run) -> ExecutionEnding:
@@ -81,6 +95,8 @@ async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, 
     now = deps.clock.now()
     final, entry = money.close_account(execution, run, now)
     ending = replace(ending, entry=entry, usage_event=money.meter_end(final, run, entry, now))
+    if final.answer:
+        ending = replace(ending, message=_build_message(final, run, ending, now))
     try:
         alerts = await _store(deps, signer, run, final, ending, now)
     except (StaleError, UnavailableError):
@@ -88,10 +104,27 @@ async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, 
     except Exception as fault:  # noqa: BLE001 - a record that cannot be stored whole is stored in short, or it would retry for ever
         deps.log("execution.unrecordable", execution=final.id, kind=type(fault).__name__, severity="ERROR")
         error = "the record of this execution outgrew its document"
-        ending = replace(ending, status=Status.FAILED, output=None, error=error)
+        ending = replace(ending, status=Status.FAILED, output=None, error=error, message=None)
         alerts = await _store(deps, signer, run, replace(final, tool_calls=()), ending, now)
     deps.log("execution.finished", execution=final.id, status=ending.status.value, credits=str(final.credits_used))
     await enqueue_alerts(deps, final, alerts)
+
+
+def _build_message(final: Execution, run: Run | None, ending: ExecutionEnding, now: datetime) -> Message:
+    """Return the answer that an execution leaves in its conversation, with what it wrote until it ended."""
+    ended = ending.apply(final, now=now)
+    if run is None:
+        return build_message(ended)
+    turns = fit_turns(run.turns, execution=final.id)
+    plan = run.opening.summary if run.summary else None
+    return build_message(
+        ended,
+        parts=turns,
+        model=run.opening.model,
+        label=run.label,
+        summary=run.summary,
+        summarized=0 if plan is None else plan.through,
+    )
 
 
 async def enqueue_alerts(deps: LoopDependencies, execution: Execution, alerts: Iterable[str]) -> None:
@@ -137,4 +170,6 @@ def describe_timeout(deps: LoopDependencies) -> str:
 
 
 def _read_last_text(run: Run | None) -> str | None:
-    return join_text(run.last.content) if run is not None and run.last is not None else None
+    if run is None or run.last is None or run.last.summarizes:
+        return None
+    return join_text(run.last.content)

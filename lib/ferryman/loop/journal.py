@@ -8,16 +8,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.catalog.tools import FINDERS, find_tool, get_expense, get_fee, list_names
+from ferryman.catalog.tools import FINDERS, RECALLERS, find_tool, get_expense, get_fee, list_names
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
 from ferryman.domain.calls.sub_calls import order_calls
+from ferryman.domain.conversations.compaction import list_after_summary, list_first
+from ferryman.domain.conversations.reading import fit_ticket
+from ferryman.domain.conversations.turns import Turn, write_turn
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory
+from ferryman.domain.executions.message import Message, join_text
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.expense import CallExpense
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
@@ -40,7 +44,8 @@ class Run:
     made, or may have been, under each of their names.
     `label` is that of everything that the model has read so far; its sources are the calls before. `sizes` are those of the
     prompt's parts, by which its tokens are metered; `usage` is that of all stored turns.
-    `seen` are the URLs that it was shown; None where no tool fetches any.
+    `seen` are the URLs that it was shown; None where no tool fetches any. `turns` are those with calls, and `summary` what it
+    began with, for the message that an answer in a conversation becomes.
     """
 
     execution: Execution
@@ -60,11 +65,14 @@ class Run:
     label: FlowLabel = OWNED
     sizes: PromptSizes = field(default_factory=PromptSizes)
     usage: Usage = field(default_factory=Usage)
+    turns: list[Turn] = field(default_factory=list)
+    summary: str = ""
     seen: SeenUrls | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Begin with what people wrote."""
         self.seen = urls.begin_seen(self.execution, self.opening)
+        self.label = self.opening.label
 
     def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
         """Take over the execution as a turn's commit stored it; `credits_held` are those that the turn's calls may cost."""
@@ -75,7 +83,11 @@ class Run:
 
     def add_turn(self, step: Step, tickets: Sequence[Ticket]) -> None:
         """Add a turn of the model, with its tickets pending."""
-        self.history.append({"role": "assistant", "content": list(step.content)})
+        if step.summarizes:
+            self.summary = join_text(step.content)
+            self.history = _begin_history(self.opening, list_after_summary(self.opening, self.summary))
+        else:
+            self.history.append({"role": "assistant", "content": list(step.content)})
         self.last, self.pending = step, order_calls(tickets)
         self.usage += step.usage
         self._count_fetches(tickets)
@@ -88,9 +100,14 @@ class Run:
         self.next_call = tickets[-1].seq + 1
 
     @property
+    def summarizes(self) -> int:
+        """How many messages of the history the next turn is a summary of; 0 for a turn of the answer."""
+        return self.opening.summary.count if self.opening.summary is not None and self.last is None else 0
+
+    @property
     def is_answered(self) -> bool:
         """Whether the model has given its answer: a turn that asks for nothing, and is not to be continued."""
-        if self.last is None or self.last.calls:
+        if self.last is None or self.last.calls or self.last.summarizes:
             return False
         return not self.last.is_paused or self.last.number > self.opening.max_iterations
 
@@ -129,9 +146,11 @@ class Run:
     def close_turn(self) -> None:
         """Close the turn: add its results as the message that the model reads next."""
         self.is_rate_limited = self.count_rate_refusals() == len(self.results)
-        read = [ticket for ticket in sorted(self.results, key=lambda ticket: ticket.seq) if ticket.parent is None]
-        answers = [(ticket.call, ticket.result) for ticket in read if ticket.result is not None]
+        called = [ticket for ticket in sorted(self.results, key=lambda ticket: ticket.seq) if ticket.parent is None]
         enabled = self.execution.policy.enabled if self.execution.policy else ()
+        answer = self.execution.answer if any(tool in enabled for tool in RECALLERS) else 0
+        read = [fit_ticket(ticket, self.execution.surface, finders=FINDERS, answer=answer) for ticket in called]
+        answers = [(ticket.call, ticket.result) for ticket in read if ticket.result is not None]
         message, definitions = build_results(answers, finders=FINDERS, listed=self.history.tools, enabled=enabled)
         self.history.append(message)
         self.history.add_tools(definitions)
@@ -140,6 +159,8 @@ class Run:
         if self.seen is not None:
             urls.note_results(self.seen, self.results)
         self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results))))
+        if self.execution.answer and self.last is not None:
+            self.turns.append(write_turn(self.last, read))
         self.results = []
 
     def label_arguments(self, ticket: Ticket) -> FlowLabel:
@@ -183,9 +204,8 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
         execution=replace(execution, rate=compute_rate(tickets)),
         opening=opening,
         committed=execution.credits_used,
-        history=MessageHistory(opening.system, opening.tools),
+        history=_begin_history(opening, list_first(opening)),
     )
-    run.history.append({"role": "user", "content": opening.prompt})
     run.sizes.add_definitions(opening.tools)
     turns: dict[int, list[Ticket]] = {}
     for ticket in tickets:
@@ -197,6 +217,13 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
         assert sum(ticket.parent is None for ticket in calls) == step.calls, "a turn is stored with all its calls"
         run.add_turn(step, calls)
     return run
+
+
+def _begin_history(opening: ExecutionSetup, messages: Sequence[Message]) -> MessageHistory:
+    history = MessageHistory(opening.system, opening.tools)
+    for message in messages:
+        history.append(message)
+    return history
 
 
 def resume_reserved(run: Run, *, credits_held: Decimal) -> None:

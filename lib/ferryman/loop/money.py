@@ -8,11 +8,12 @@ from decimal import ROUND_CEILING, Decimal
 
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.conversations.compaction import LONG_CHARACTERS
 from ferryman.domain.copies import replace
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, ModelTrouble
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ModelTrouble, Step
 from ferryman.domain.executions.message import Reply
 from ferryman.domain.expense import Expense
 from ferryman.domain.metering.event import UsageEvent
@@ -33,7 +34,25 @@ EXHAUSTED = "the credit limit of this execution was reached"
 
 
 class CreditsExhaustedError(Exception):
-    """The execution's credits do not suffice for another model call; the text is the message for the owner."""
+    """The execution's credits do not suffice for another model call; the text is the message for the owner.
+
+    Of `limit` credits so many are `used`, and the next turn may need more than is left: `needed`.
+    """
+
+    def __init__(self, *, limit: Decimal, used: Decimal, needed: Decimal, tokens: int) -> None:
+        super().__init__(
+            f"{EXHAUSTED}: {format_credits(limit)} reserved, {format_credits(used)} used, and the next turn may "
+            f"need {format_credits(needed)}, for its prompt and an answer of {tokens} tokens"
+        )
+        self.limit, self.used, self.needed = limit, used, needed
+
+    def ask(self) -> str:
+        """Return what the person in a chat is asked: the next message has credits of its own."""
+        limit, used, needed = map(format_credits, (self.limit, self.used, self.needed))
+        return (
+            f"I have stopped: this answer has used {used} of the {limit} credits that an answer may use, and the next step may "
+            f"need {needed}. Shall I go on? If you say so, I may use up to {limit} more."
+        )
 
 
 def limit_output(run: Run, price: TokenPrice) -> tuple[int, Decimal]:
@@ -52,12 +71,15 @@ def limit_output(run: Run, price: TokenPrice) -> tuple[int, Decimal]:
     least = min(OUTPUT_TOKENS_MIN, opening.max_tokens)
     if tokens < least:
         needed = price.compute_worst_case(prompt_bytes=size, output_tokens=least).quantize(CENT, ROUND_CEILING)
-        raise CreditsExhaustedError(
-            f"{EXHAUSTED}: {format_credits(opening.max_credits)} reserved, {format_credits(used)} used, and the next turn may "
-            f"need {format_credits(needed)}, for its prompt and an answer of {least} tokens"
-        )
+        raise CreditsExhaustedError(limit=opening.max_credits, used=used, needed=needed, tokens=least)
     tokens = min(tokens, opening.max_tokens)
     return tokens, min(remaining, price.compute_worst_case(prompt_bytes=size, output_tokens=tokens))
+
+
+def limit_history(price: TokenPrice, max_credits: Decimal) -> int:
+    """Return the bytes of the history that an answer of at most so many credits may begin with: a third of them pays for it."""
+    million = price.compute_worst_case(prompt_bytes=1_000_000, output_tokens=0)
+    return LONG_CHARACTERS if not million else min(LONG_CHARACTERS, int(max_credits / 3 / million * 1_000_000))
 
 
 def _measure_prompt(run: Run, size: int) -> int:
@@ -65,7 +87,7 @@ def _measure_prompt(run: Run, size: int) -> int:
 
     The provider has counted the tokens of the prompt before; only what has come since is estimated by its bytes.
     """
-    if run.last is None:
+    if run.last is None or run.last.summarizes:
         return size
     usage = run.last.usage
     counted = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
@@ -88,13 +110,13 @@ def reserve_first_call(execution: Execution, opening: ExecutionSetup) -> Executi
     return replace(execution, pending_model_calls=1, credits_held=opening.max_credits)
 
 
-def reserve_next_call(run: Run, execution: Execution, tickets: Iterable[Ticket]) -> Execution:
-    """Return the execution of a turn that asks for `tickets`, with all credits that remain held.
+def reserve_next_call(run: Run, execution: Execution, step: Step) -> Execution:
+    """Return the execution of a turn that asks for calls, or summarizes, with all credits that remain held.
 
     The calls and the model call after them are reserved in the turn's own commit; what that prompt costs only their results
-    tell. A turn without calls is followed by none.
+    tell. Another turn is followed by none.
     """
-    if not any(True for _ in tickets):
+    if not step.calls and not step.summarizes:
         return execution
     return replace(execution, pending_model_calls=1, credits_held=run.opening.max_credits - execution.credits_used)
 

@@ -10,24 +10,34 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
-from ferryman.domain.executions.execution import Execution
+from ferryman.answer_order import wake_next_answer
+from ferryman.domain.executions.execution import STOPPED, Execution
 from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.metering.rounds import find_round
 from ferryman.domain.stale import StaleError
-from ferryman.loop import admission, calls, endings, money, setup, spans, turn
+from ferryman.loop import admission, calls, endings, money, parallel, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
-from ferryman.loop.start import StartRejectedError
+from ferryman.loop.start import BudgetReachedError, StartRejectedError
 from ferryman.ports.errors import NotAdmittedError, RejectedError, UnavailableError
 from ferryman.ports.executions import ExecutionEnding
+from ferryman.ports.live import Audience
+
+HOLDER_MIN = timedelta(seconds=1)
+"""How long a holder is waited for at least."""
 
 BEATS_PER_LEASE = 3
 """How often a lease is renewed before it would expire."""
 
 
-async def deliver(deps: LoopDependencies, execution: str, *, slice: int, holder: str, waits: int = 0) -> bool:
+async def deliver(
+    deps: LoopDependencies, execution: str, *, slice: int, holder: str, waits: int = 0, audience: Audience | None = None
+) -> bool:
     """Run `execution` as far as it goes. Return whether the queue may drop this delivery; False has it delivered again.
+
+    An `audience` is shown what the model writes as it writes it; once it has left, the next slice goes on from the commit
+    that follows.
 
     `waits` is how often it was put back already, because its owner had as many executions running as the plan allows.
     """
@@ -40,7 +50,7 @@ async def deliver(deps: LoopDependencies, execution: str, *, slice: int, holder:
                 return True
             claimed, is_ours = await deps.executions.claim(execution, slice=slice, holder=holder, now=now, lease=deps.lease)
         if not is_ours:
-            return await _skip(deps, claimed, slice)
+            return await _skip(deps, claimed, slice, waits)
     except NoFreeSlotError as full:
         return await _put_back(deps, full, slice, waits)
     except KeyError:
@@ -50,16 +60,17 @@ async def deliver(deps: LoopDependencies, execution: str, *, slice: int, holder:
         deps.log("delivery.paused", execution=execution, reason=str(error))
         return False
     with spans.open_agent_span(deps, claimed):
-        is_done = await _run_claimed(deps, claimed, until=now + deps.slice)
+        is_done = await _run_claimed(deps, claimed, until=now + deps.slice, audience=audience)
         await _wake_next(deps, claimed.owner)
+        await wake_next_answer(deps.conversations, deps.queue, deps.tracer, claimed)
         await _roll_up(deps, claimed.workspace)
         ran_s = (deps.clock.now() - now).total_seconds()
         deps.log("delivery.ended", execution=execution, slice=slice, ran_s=ran_s, again=not is_done)
         return is_done
 
 
-async def _run_claimed(deps: LoopDependencies, claimed: Execution, *, until: datetime) -> bool:
-    runner = SliceRunner(deps=deps, execution=claimed, until=until)
+async def _run_claimed(deps: LoopDependencies, claimed: Execution, *, until: datetime, audience: Audience | None) -> bool:
+    runner = SliceRunner(deps=deps, execution=claimed, until=until, audience=audience)
     try:
         async with _heartbeat(deps, claimed):
             postponement = await runner.run()
@@ -76,7 +87,7 @@ async def _run_claimed(deps: LoopDependencies, claimed: Execution, *, until: dat
     return postponement is None or await _hand_over(deps, runner.execution, postponement)
 
 
-async def _skip(deps: LoopDependencies, execution: Execution, slice: int) -> bool:
+async def _skip(deps: LoopDependencies, execution: Execution, slice: int, waits: int) -> bool:
     """Return whether the queue may drop a delivery whose execution is held by another, or has ended."""
     if execution.status.terminal:
         # the delivery that ended it may have died before its alerts were enqueued
@@ -87,7 +98,22 @@ async def _skip(deps: LoopDependencies, execution: Execution, slice: int) -> boo
         # the delivery that handed over may have died before the next slice was enqueued; a cancel does not wait for its time
         await deps.queue.enqueue(execution.id, slice=execution.slice, wake_up="cancel" if execution.cancel_requested else "")
         return True
-    return False
+    return await _wait_for_holder(deps, execution, slice, waits) if execution.answer else False
+
+
+async def _wait_for_holder(deps: LoopDependencies, execution: Execution, slice: int, waits: int) -> bool:
+    """Enqueue the delivery of an answer again, for when its holder's lease ends unless it is renewed. Return whether it was.
+
+    An answer that is relayed is always delivered twice. To fail the second one each time would slow the queue down.
+    """
+    assert execution.lease is not None, "somebody holds it"
+    after = max(HOLDER_MIN, execution.lease.expires_at - deps.clock.now())
+    try:
+        await deps.queue.enqueue(execution.id, slice=slice, after=after, wake_up="held", waits=waits + 1)
+    except UnavailableError as error:
+        deps.log("delivery.paused", execution=execution.id, reason=str(error))
+        return False
+    return True
 
 
 async def _put_back(deps: LoopDependencies, full: NoFreeSlotError, slice: int, waits: int) -> bool:
@@ -128,12 +154,15 @@ async def _roll_up(deps: LoopDependencies, workspace: str) -> None:
 
 
 class SliceRunner:
-    """One delivery under way: the execution in its present state, and until when this slice may run."""
+    """One delivery under way: the execution in its present state, until when this slice may run, and who watches it."""
 
-    def __init__(self, *, deps: LoopDependencies, execution: Execution, until: datetime) -> None:
+    def __init__(
+        self, *, deps: LoopDependencies, execution: Execution, until: datetime, audience: Audience | None = None
+    ) -> None:
         self._deps = deps
         self._claimed = execution
         self._until = until
+        self._audience = audience
         self._run: Run | None = None
 
     @property
@@ -155,6 +184,8 @@ class SliceRunner:
             # a few at a time for an owner: what is started together would slow everybody else's executions down for a second
             async with deps.setups.turn(self._claimed.owner):
                 self._run = await self._rebuild()
+            if self._audience is not None:
+                self._audience.note_commit(self._run.execution.events)
             outcome = await self._take_turns(self._run)
             if isinstance(outcome, Postponement):
                 # who was cancelled or halted does not wait for a time to come first
@@ -162,12 +193,14 @@ class SliceRunner:
             return outcome
         except (StaleError, UnavailableError):
             raise
+        except BudgetReachedError as reached:
+            return endings.build_shortage(self._claimed, None, reached)
         except StartRejectedError as rejected:
             return endings.build_failure(None, str(rejected))
         except calls.ExecutionCancelledError as cancelled:
             return await endings.cancel(deps, self._run, cancelled)
         except money.CreditsExhaustedError as exhausted:
-            return endings.build_failure(self._run, str(exhausted))
+            return endings.build_shortage(self._claimed, self._run, exhausted)
         except RejectedError as rejected:
             return await endings.abort(deps, self._run, str(rejected))
         except Exception as fault:  # noqa: BLE001 - an internal fault ends the execution; it must not be retried for ever
@@ -187,6 +220,9 @@ class SliceRunner:
             run = rebuild(execution, opening, (), ())
             run.apply_commit(execution, credits_held=money.NOTHING)
             return run
+        if execution.answer:
+            # what a delivery that died has left: no scan of a whole turn has passed it
+            await deps.executions.show(execution, None, now=deps.clock.now())
         steps = await deps.executions.steps(execution.id)
         tickets = await deps.executions.tickets(execution.id)
         run = rebuild(execution, opening, steps, tickets)
@@ -201,12 +237,16 @@ class SliceRunner:
                 return await calls.withdraw(deps, run) or endings.build_timeout(deps, run)
             if deps.clock.now() >= self._until:
                 return Postponement(reason="the slice is over")
+            if self._audience is not None and self._audience.has_left:
+                return Postponement(reason="nobody reads this stream any longer")
             if not run.pending:
                 if (postponement := calls.wait_for_rate(deps, run)) is not None:
                     return postponement
-                await turn.take(deps, run)
-            elif (postponement := await calls.execute_next(deps, run)) is not None:
+                await turn.take(deps, run, self._audience)
+            elif (postponement := await parallel.execute_pending(deps, run)) is not None:
                 return postponement
+        if run.last is not None and run.last.stop_reason == STOPPED:
+            raise calls.ExecutionCancelledError("cancelled")
         return endings.build_answer(run)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman import offload
-from ferryman.catalog.tools import holds_secrets, list_enabled
+from ferryman.catalog.tools import RECALLERS, holds_secrets, list_enabled
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
@@ -21,8 +21,9 @@ from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
 from ferryman.loop import endings, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
+from ferryman.loop.history import read_history, scan_history
 from ferryman.loop.preamble import RULES, describe_access
-from ferryman.loop.start import ExecutionStart, StartRejectedError, read_start
+from ferryman.loop.start import BudgetReachedError, ExecutionStart, StartRejectedError, read_start
 from ferryman.loop.tool_offer import OfferContext, build_offer
 
 PROMPT_CHARACTERS_MAX = 200_000
@@ -50,13 +51,15 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         raise StartRejectedError(f"the prompt asks for {rule}, which tasks may not do")
     sealed, former = await deps.credentials.read_all(task.id)
     services = [credential.label.service for credential in sealed]
-    tools = tuple(tool for tool in start.limits.select(list_enabled(task)) if deps.registry.has_tool(tool))
+    allowed = start.select_tools(execution, list_enabled(task))
+    recallers = [tool for tool in start.limits.select(RECALLERS) if tool not in allowed] if execution.answer and allowed else []
+    tools = tuple(tool for tool in (*allowed, *recallers) if deps.registry.has_tool(tool))
     definitions = deps.registry.get_definitions(tools, services=services)
     message = f"{task.task_prompt}\n{execution.input or ''}"
     prompts = f"{message}\n{agent.system_prompt}\n{task.system_prompt}"
     context = OfferContext(loading=task.tool_loading, message=message, prompt=prompts)
     stored = await deps.clusters.tools(task.id)
-    admitted = set(start.limits.select(tool.name for tool in stored))
+    admitted = set(start.select_tools(execution, [tool.name for tool in stored]))
     declared = [tool for tool in stored if tool.name in admitted]
     offer = await build_offer(task.owner, definitions, declared, context)
     if offer.fault is not None:
@@ -85,7 +88,15 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     opened = replace(execution, policy=policy, events=STARTED)
     signer = await deps.signing.key()
     now = deps.clock.now()
+    max_credits = min(task.max_credits, plan.credits_per_execution)
+    most, can_reread = money.limit_history(price, max_credits), any(tool in tools for tool in RECALLERS)
+    history, label, summary = await read_history(deps, opened, most=most, can_reread=can_reread, has_tools=bool(narrowed))
+    if holds_secrets(policy):
+        history = await scan_history(deps, opened, history)
     opening = await _build_opening(deps, opened, start, policy, tools=narrowed, now=now)
+    opening = replace(opening, history=tuple(history), label=label, summary=summary)
+    if summary is not None:
+        opening = replace(opening, max_iterations=opening.max_iterations + 1)  # the summary is a turn, and none of the answer
     opening = replace(opening, price=price.to_row(), timeout_s=deps.execution_timeout.total_seconds())
     reserve = opening.max_credits
     entry = ledger.record_reservation(opened, reserve, at=now)
@@ -95,7 +106,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         await deps.executions.open(opened, opening, entry=entry, receipts=signed, now=now)
     except InsufficientCreditsError as error:
         await endings.enqueue_alerts(deps, opened, [error.alert] if error.alert else [])
-        raise StartRejectedError(str(error)) from None
+        raise BudgetReachedError(str(error)) from None
     except TooManyPartsError as error:
         raise StartRejectedError(str(error)) from None
     return replace(opened, credits_reserved=reserve), opening
@@ -136,12 +147,13 @@ async def _build_opening(
         "execution_id": execution.id,
         "task_name": task.name,
     }
-    prompts = (prompt.render_variables(text, variables) for text in (start.agent.system_prompt, task.system_prompt))
+    # a conversation goes on for many questions: what the task is stands before all of them
+    fixed_texts = (start.agent.system_prompt, task.system_prompt, task.task_prompt if execution.answer else "")
+    prompts = (prompt.render_variables(text, variables) for text in fixed_texts)
     access = describe_access(policy.credentials, policy.domains, policy.headers)
     part = "\n".join([access, *(text for text in prompts if text)])
-    user = prompt.render_variables(task.task_prompt, variables)
-    if execution.input:
-        user = f"{user}\n\n{execution.input}"
+    before = () if execution.answer else (prompt.render_variables(task.task_prompt, variables),)
+    user = "\n\n".join((*before, *filter(None, [execution.input])))
     if len(f"{RULES}\n{part}") + len(user) > PROMPT_CHARACTERS_MAX:
         raise StartRejectedError(f"the prompt is longer than {PROMPT_CHARACTERS_MAX} characters once its variables are put in")
     if holds_secrets(policy):
@@ -161,7 +173,9 @@ async def _build_opening(
         tools=tools,
         max_tokens=task.max_tokens,
         temperature=task.temperature,
-        max_iterations=min(task.max_iterations, policy.plan.iterations),
+        max_iterations=min(
+            task.max_iterations, policy.plan.iterations, execution.surface.iterations_max or task.max_iterations
+        ),
         max_credits=min(task.max_credits, policy.plan.credits_per_execution),
         started_at=now,
     )

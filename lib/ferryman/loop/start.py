@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ferryman.domain.executions.execution import OWNER, Execution
@@ -23,10 +24,19 @@ class StartRejectedError(Exception):
     """The execution cannot start; the text is the message for the owner."""
 
 
+class BudgetReachedError(StartRejectedError):
+    """The credits of the month, of a conversation or of whom else it counts to, do not suffice; the text has the figures."""
+
+    def ask(self) -> str:
+        """Return what the person in a chat is asked."""
+        return f"I have not begun: {self}. Shall I try again? Say so once there are credits."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionStart:
     """What an execution starts from: its task, its workspace, the agent that runs it, the membership of the person who answers
-    for it, if one does, the owner's plan, and the lists of tools of plan, workspace and agent."""
+    for it, if one does, the owner's plan, and the lists of tools of plan, workspace and agent. `chosen_model` is the model that
+    its starter asked for, "" for the task's."""
 
     task: Task
     workspace: Workspace
@@ -35,10 +45,19 @@ class ExecutionStart:
     plan: Plan
     limits: ToolLimits
 
+    chosen_model: str = ""
+
+    def select_tools(self, execution: Execution, tools: Sequence[str]) -> Sequence[str]:
+        """Return those of `tools` that nobody takes away, in conversations neither the request nor the agent (S3-43)."""
+        allowed = self.limits.select(tools)
+        if not execution.answer:
+            return allowed
+        return [tool for tool in allowed if execution.enable_tools and self.agent.enables(tool)]
+
     @property
     def model(self) -> str:
-        """The task's model, or else the agent's; "" where neither names one."""
-        return self.task.model or self.agent.model or ""
+        """The model that was asked for, or else the task's, or the agent's; "" where nobody names one."""
+        return self.chosen_model or self.task.model or self.agent.model or ""
 
 
 async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionStart:
@@ -68,6 +87,7 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
         raise StartRejectedError("the owner's plan cannot run tasks")
     limits = ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools)
     start = ExecutionStart(task=task, workspace=workspace, agent=agent, member=documents.member, plan=plan, limits=limits)
+    start = replace(start, chosen_model=execution.model)
     if not start.model:
         raise StartRejectedError("neither the task nor its agent names a model")
     return start

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
 from ferryman.domain.copies import replace
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
-from ferryman.domain.executions.message import Prompt, Reply, extract_calls
+from ferryman.domain.executions.message import Block, Prompt, Reply, extract_calls, join_text
 from ferryman.domain.records.event import count_numbers
 from ferryman.domain.stale import StaleError
 from ferryman.loop import money, receipts, spans
 from ferryman.loop.calls import ExecutionCancelledError, is_out_of_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
+from ferryman.loop.live import LiveWriter, write_live
 from ferryman.loop.sub_calls import CALLS_MAX, build_tickets, scan_content
-from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError, UnreachedError
+from ferryman.ports.errors import CancelRequestedError, HaltedError, RejectedError, UnavailableError, UnreachedError
 from ferryman.ports.executions import TurnCommit
 from ferryman.ports.keys import Signer
+from ferryman.ports.live import Audience
 from ferryman.ports.log import Span
 
 MODEL_ATTEMPTS_MAX = 5
@@ -28,35 +31,49 @@ UNREACHED_MAX = 30
 """How often the provider of the model is not reached for one turn before the execution ends: minutes, which cost nothing."""
 
 TOO_MANY_CALLS = f"the model asked for more than {CALLS_MAX} calls in one turn"
+UNSUMMARIZED = "the conversation is too long to be read, and the model wrote no summary of it: begin another"
 LOST = f"the model was asked {MODEL_ATTEMPTS_MAX} times, and every answer was lost"
 UNHEARD = "the instance ended while it waited"
 
 
-async def take(deps: LoopDependencies, run: Run) -> None:
-    """Ask the model, and commit its turn.
+async def take(deps: LoopDependencies, run: Run, audience: Audience | None = None) -> None:
+    """Ask the model, and commit its turn, which `audience` is shown as it is written.
 
     Raise `CreditsExhaustedError`, `ExecutionCancelledError`, `UnavailableError`, `RejectedError` or `StaleError`; then
     nothing is committed.
     """
-    closing = run.execution.iterations >= run.opening.max_iterations or is_out_of_calls(run)
+    closing = bool(run.summarizes) or run.execution.iterations >= run.opening.max_iterations or is_out_of_calls(run)
     signer = await deps.signing.key()  # first: a turn that was paid for and cannot be signed would be lost
     prompt, worst_case = _build_prompt(deps, run, closing=closing)
     with spans.open_chat_span(deps, run.execution, prompt) as span:
-        reply = await _ask(deps, run, prompt, worst_case)
+        async with write_live(deps, run.execution, audience, is_shown=not run.summarizes) as writer:
+            reply = await _ask(deps, run, prompt, worst_case, writer)
         spans.record_reply(span, reply)
         before = run.execution
         try:
-            await _commit(deps, run, prompt, reply, signer, span)
+            content = await _scan(deps, run, reply, writer)
+            await _commit(deps, run, prompt, reply, content, signer, span)
         except UnavailableError:
             run.execution = before  # the turn may not be stored: its model call stays recorded as sent
             raise
+        if audience is not None:
+            audience.note_commit(run.execution.events)
 
 
-async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply, signer: Signer, span: Span) -> None:
-    run.execution, paid = money.charge_reply(deps, run, reply)
+async def _scan(deps: LoopDependencies, run: Run, reply: Reply, writer: LiveWriter | None) -> Sequence[Block]:
+    """Return the content of a turn as it may be stored, and have what was shown of it replaced where it is not."""
     content = await scan_content(deps, run.execution, reply.content)
     if dropped := len(reply.content) - len(content):
         deps.log("turn.withheld", execution=run.execution.id, blocks=dropped, severity="WARNING")
+    if writer is not None:
+        await writer.conclude(content, is_clean=list(content) == list(reply.content))
+    return content
+
+
+async def _commit(
+    deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply, content: Sequence[Block], signer: Signer, span: Span
+) -> None:
+    run.execution, paid = money.charge_reply(deps, run, reply)
     spans.record_output(span, content)
     # a reply that stopped for any other reason may be cut, and its calls with it
     calls = reply.calls if reply.stop_reason == "tool_use" and not prompt.closing else ()
@@ -76,7 +93,10 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
         at=now,
         slice=run.execution.slice,
         prompt_digest=run.history.digest(),
+        summarizes=run.summarizes,
     )
+    if step.summarizes and not join_text(content).strip():
+        raise RejectedError(UNSUMMARIZED)
     tickets = build_tickets(
         deps,
         run,
@@ -92,7 +112,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
         iterations=min(number, run.opening.max_iterations),
         events=run.execution.events + count_numbers(step),
     )
-    counted = money.reserve_next_call(run, counted, tickets)
+    counted = money.reserve_next_call(run, counted, step)
     entry = ledger.record_turn(counted, number, tokens=paid, calls=run.list_expenses(), at=now)
     counted, signed = receipts.sign_turn(signer, run, counted, step, tickets, entry, now)
     event = run.meter(counted).build_turn(step, llm_tokens=paid)
@@ -103,8 +123,11 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
     deps.log("turn", execution=run.execution.id, step=number, calls=len(tickets), stop_reason=reply.stop_reason)
 
 
-async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Decimal) -> Reply:
-    """Hold the worst case in credits, and return the model's reply; a call that the provider declined costs nothing."""
+async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Decimal, writer: LiveWriter | None) -> Reply:
+    """Hold the worst case in credits, and return the model's reply; a call that the provider declined costs nothing.
+
+    A reply that a person stops in a chat is returned as far as it came.
+    """
     if run.execution.pending_model_calls >= MODEL_ATTEMPTS_MAX:
         raise RejectedError(f"{LOST}: {run.execution.model_trouble.cause or UNHEARD}")
     before = run.execution
@@ -122,10 +145,14 @@ async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Dec
         raise StaleError("the lease expired while this instance was suspended: the turn is another delivery's")
     run.execution, run.is_reserved = current, False
     try:
-        return await deps.halt_watch.run(deps.model.reply(prompt), current.owner, created=current.created_at)
+        asking = deps.model.reply(prompt) if writer is None else deps.model.reply(prompt, watcher=writer)
+        cancellable = current.id if current.answer else ""
+        return await deps.halt_watch.run(asking, current.owner, created=current.created_at, cancellable=cancellable)
     except HaltedError as halted:
         if not halted.lost:
             run.execution = money.undo_model_call(run.execution, before)
+        elif isinstance(halted, CancelRequestedError) and writer is not None:
+            return writer.stop(prompt, prompt_tokens=run.history.measure() // money.BYTES_PER_TOKEN)
         raise ExecutionCancelledError.from_halt(halted) from None
     except (UnavailableError, RejectedError) as declined:
         if not declined.lost:
@@ -161,7 +188,7 @@ def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[P
         model=opening.model,
         system=opening.system,
         messages=run.history.messages,
-        encoded_messages=run.history.join(),
+        encoded_messages=run.history.encoded,
         tools=run.history.tools,
         max_tokens=tokens,
         temperature=opening.temperature,

@@ -22,7 +22,9 @@ def begin_seen(execution: Execution, opening: ExecutionSetup) -> SeenUrls | None
     policy = execution.policy
     if policy is None or not any(fetches_any(name) for name in policy.tools):
         return None
-    return SeenUrls(written=(opening.system, opening.prompt), admits=policy.admits)
+    questions = (message["content"] for message in opening.history if message["role"] == "user")
+    written = (text for text in questions if isinstance(text, str))  # results are lists of blocks
+    return SeenUrls(written=(opening.system, opening.prompt, *written), admits=policy.admits)
 
 
 def judge_calls(seen: SeenUrls | None, calls: Sequence[ToolCall]) -> list[UrlOrigin | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ferryman.domain.executions.message import Reply
+from ferryman.domain.executions.message import Reply, ReplyDelta
 from ferryman.domain.executions.usage import Usage
 from ferryman.models.events import UnreadableReplyError
 from ferryman.models.storable import make_storable
@@ -66,6 +66,20 @@ class BlockAssembly:
         self._arguments: list[str] = []
         self._citations: list[Any] = []
 
+    def tell(self, index: int, delta: dict[str, Any] | None = None) -> ReplyDelta | None:
+        """Return what a delta that was added, or the beginning of the block, shows of a text or of a call; None for others."""
+        kind = self._fields["type"]
+        names: tuple[Any, ...]
+        if kind == "text":
+            text, names = (self._fields if delta is None else delta).get("text"), ("", "")
+        elif kind == "tool_use":
+            text, names = "" if delta is None else delta.get("partial_json"), (self._fields.get("id"), self._fields.get("name"))
+        else:
+            return None
+        # what is no text is found when the block is built
+        is_readable = all(isinstance(item, str) for item in (text, *names)) and (text or delta is None)
+        return ReplyDelta(index, str(text), *map(str, names)) if is_readable else None
+
     def add(self, delta: dict[str, Any], size: int) -> int:
         """Add one delta, whose event takes `size` bytes; return how much it adds, in characters.
 
@@ -113,8 +127,8 @@ class ReplyAssembly:
         self.size = 0
         """How much the blocks hold so far, in characters."""
 
-    def add(self, data: bytes) -> None:
-        """Add the event that `data` is the JSON of. Raise `ProviderBrokeOffError` for one that says so."""
+    def add(self, data: bytes) -> ReplyDelta | None:
+        """Add the event that `data` is the JSON of, and return what it shows. Raise `ProviderBrokeOffError` for an error."""
         try:
             event = json.loads(data.decode())
         except (ValueError, RecursionError):
@@ -123,10 +137,13 @@ class ReplyAssembly:
             raise UnreadableReplyError(UNREADABLE)
         kind = event.get("type")
         if kind == "content_block_delta":
-            self._count(self._get_block(event).add(_read(event, "delta", dict), len(data)))
-        elif kind == "content_block_start":
+            block = self._get_block(event)
+            self._count(block.add(_read(event, "delta", dict), len(data)))
+            return block.tell(event["index"], event["delta"])
+        if kind == "content_block_start":
             self._start_block(event, len(data))
-        elif kind == "content_block_stop":
+            return self._blocks[-1].tell(event["index"])
+        if kind == "content_block_stop":
             self._get_block(event)
             self._ended.add(event["index"])
         elif kind == "message_start":
@@ -135,6 +152,12 @@ class ReplyAssembly:
             self._update(_read(event, "delta", dict), event)
         elif kind == "error":
             raise ProviderBrokeOffError
+        return None
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that the provider has counted so far."""
+        return Usage(**{field: self._usage.get(name, 0) for name, field in _USAGE.items()})
 
     @property
     def is_whole(self) -> bool:
@@ -149,8 +172,7 @@ class ReplyAssembly:
         content = tuple(block for block in blocks if block["type"] != "text" or block["text"])
         if len(json.dumps(content, ensure_ascii=False).encode()) > REPLY_BYTES_MAX:
             raise _build_size_error()
-        usage = Usage(**{field: self._usage.get(name, 0) for name, field in _USAGE.items()})
-        return Reply(content=content, stop_reason=self._stop_reason, usage=usage)
+        return Reply(content=content, stop_reason=self._stop_reason, usage=self.usage)
 
     def _start_block(self, event: dict[str, Any], size: int) -> None:
         if event.get("index") != len(self._blocks) or len(self._blocks) == BLOCKS_MAX:

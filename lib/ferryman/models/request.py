@@ -9,6 +9,7 @@ from urllib.parse import quote
 from ferryman.domain.executions.found_tools import DEFERRED
 from ferryman.domain.executions.message import Prompt
 from ferryman.domain.operator_model import OperatorModel
+from ferryman.models.breakpoints import mark_messages, mark_system, mark_tools
 
 PATH = "/v1/messages"
 VERTEX_VERSION = "2026-10-21"
@@ -39,25 +40,26 @@ def encode(prompt: Prompt, served: OperatorModel | None, *, is_vertex: bool) -> 
     if prompt.temperature is not None and (served is not None or prompt.model.startswith(_SAMPLED)):
         body["temperature"] = prompt.temperature
     tools, messages = list(prompt.tools), prompt.encode_messages()
-    if served is not None and any(DEFERRED in tool for tool in tools):
+    system: str | list[dict[str, Any]] = prompt.system
+    if served is None:
+        tools, system, messages = mark_tools(tools), mark_system(prompt.system), mark_messages(prompt.messages, messages)
+    elif any(DEFERRED in tool for tool in tools):
         tools, messages = _list_plainly(prompt)
     if tools:
         body["tools"] = tools
         if prompt.closing:
             body["tool_choice"] = {"type": "none"}
-    if served is None:
-        body["cache_control"] = {"type": "ephemeral"}
-    body["system"] = prompt.system
+    body["system"] = system
     head = json.dumps(body, separators=(",", ":")).encode("ascii")
-    return b'%b,"messages":%b}' % (head.removesuffix(b"}"), messages)
+    return b'%b,"messages":[%b]}' % (head.removesuffix(b"}"), b", ".join(messages))
 
 
-def _list_plainly(prompt: Prompt) -> tuple[list[Any], bytes]:
+def _list_plainly(prompt: Prompt) -> tuple[list[Any], list[bytes]]:
     """Return the tools and the messages of `prompt` for a server that may know no references to tools: what was found is
     listed like any other tool, and named in the text of its result."""
     tools = [{name: value for name, value in tool.items() if name != DEFERRED} for tool in prompt.tools]
     messages = [{**message, "content": _write_references(message["content"])} for message in prompt.messages]
-    return tools, json.dumps(messages, sort_keys=True).encode()
+    return tools, [json.dumps(message, sort_keys=True).encode() for message in messages]
 
 
 def _write_references(content: Any) -> Any:

@@ -41,6 +41,10 @@ class TaskDisabledError(HaltedError):
     """The execution's task was disabled or deleted."""
 
 
+class CancelRequestedError(HaltedError):
+    """The execution is to be cancelled: a person asked for it."""
+
+
 class RejectedError(Exception):
     """The other side rejects this, however often it is requested; the text may be shown to the owner.
 

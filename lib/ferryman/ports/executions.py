@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.conversations.message import Message
 from ferryman.domain.copies import replace
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Status, Step
@@ -18,6 +19,7 @@ from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
+from ferryman.ports.live import LiveTurns
 from ferryman.ports.requests import Requests
 
 
@@ -34,7 +36,7 @@ class TurnCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionEnding:
-    """How an execution ended."""
+    """How an execution ended; `message` is the answer that it leaves in its conversation, None for its output alone."""
 
     status: Status
     output: str | None = field(default=None, repr=False)
@@ -42,6 +44,7 @@ class ExecutionEnding:
     entry: LedgerEntry | None = None
     receipts: tuple[Receipt, ...] = ()
     usage_event: UsageEvent | None = None
+    message: Message | None = field(default=None, repr=False)
 
     def apply(self, execution: Execution, *, now: datetime) -> Execution:
         """Return the execution as it ended `now`, without its lease."""
@@ -70,7 +73,7 @@ class Filter:
 ALL = Filter()
 
 
-class Executions(Requests, Protocol):
+class Executions(Requests, LiveTurns, Protocol):
     """The executions, as the orchestrator and the API see them.
 
     Every write of a holder takes the execution as that holder has it, and raises `StaleError` when its lease has passed to
@@ -108,9 +111,9 @@ class Executions(Requests, Protocol):
     ) -> tuple[Execution, bool]:
         """Return the execution with a new lease and True, or the stored execution and False where it is not to be run.
 
-        It is not where it has ended, is in a later slice, or has another holder. Raise KeyError for an unknown execution, and
-        `NoFreeSlotError` where as many of the owner's executions hold a lease as the plan allows, and `NotAdmittedError` for a
-        document that an application wrote.
+        It is not where it has ended, is in a later slice, or has another holder. Raise KeyError for an unknown execution,
+        `AnswerNotNextError` where an earlier answer of its conversation has not ended, `NoFreeSlotError` where as many of the
+        owner's executions hold a lease as the plan allows, and `NotAdmittedError` for a document that an application wrote.
         """
 
     async def open(

@@ -19,6 +19,9 @@ class Halts(Protocol):
     on before one was created was found when it began its work.
     """
 
+    async def list_cancelled(self, executions: Collection[str]) -> Collection[str]:
+        """Return those of these executions, by id, that are to be cancelled."""
+
     async def find_halt_reason(self, owner: str, *, created: datetime | None = None) -> str | None: ...
     async def find_halt_reasons(self, executions: Collection[Stoppable]) -> Mapping[Stoppable, str]: ...
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None: ...

@@ -5,14 +5,21 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from ferryman.domain.conversations.live import LiveTurn
+
 
 class Notice(Protocol):
     """One watcher of one execution."""
 
-    async def wait(self, seconds: float) -> bool:
-        """Return True once the execution or one of its calls has changed since the last wait; False after so many seconds.
+    @property
+    def live(self) -> LiveTurn | None:
+        """The turn under way as the store told it last, without a read; None where none is known."""
 
-        Also where nothing may have changed: it says that looking is worth it, not what there is to see.
+    async def wait(self, seconds: float) -> bool:
+        """Return True once the execution or one of its calls has changed since the last wait, also where nothing may have.
+
+        It says that a read is worth it, not what there is to see. Return False after so many seconds, or where `live` alone
+        has changed.
         """
 
 

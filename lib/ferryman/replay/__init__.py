@@ -14,6 +14,7 @@ from ferryman.domain.records.record import Record
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
+from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
@@ -94,6 +95,7 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         credentials=MemoryCredentials(state.memory),
         contexts=MemoryContexts(state.memory),
         clusters=MemoryClusters(state.memory),
+        conversations=MemoryConversations(state.memory),
         executions=RecordedExecutions(state),
         jobs=MemoryJobs(state.memory),
         halts=MemoryHalts(state.memory),

@@ -27,7 +27,8 @@ def derive_uncommitted(record: Record) -> list[Reply | Exception]:
     The reason the execution ended for tells what it was, and the last entry of the ledger whether it was paid for.
     """
     status, error = record.execution.status, record.execution.error or ""
-    answered = record.steps and not record.steps[-1].calls and not record.steps[-1].is_paused
+    last = record.steps[-1] if record.steps else None
+    answered = last is not None and not last.calls and not last.is_paused and not last.summarizes
     if status is Status.COMPLETED or answered or error.startswith(EXHAUSTED):
         return []
     lost = compute_unrecorded_usage(record)

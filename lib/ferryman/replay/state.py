@@ -10,8 +10,9 @@ from enum import Enum
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCall
 from ferryman.domain.calls.refusal import TOO_MANY_SUB_CALLS
 from ferryman.domain.calls.sub_calls import SubCalls, order_calls
+from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.credits import ledger
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
+from ferryman.domain.executions.execution import STOPPED, Execution, ExecutionSetup, Status, Step
 from ferryman.domain.executions.halt import BY_OPERATOR, DISABLED
 from ferryman.domain.executions.message import Block, Prompt, Reply
 from ferryman.domain.records.event import STARTED
@@ -23,6 +24,7 @@ from ferryman.loop.endings import FAULT
 from ferryman.loop.money import EXHAUSTED
 from ferryman.loop.sub_calls import CALLS_MAX
 from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.model import ReplyWatcher
 from ferryman.replay import closing
 
 
@@ -84,7 +86,7 @@ class ReplayState:
         if not self._beyond:
             self.stop()
 
-    async def reply(self, prompt: Prompt) -> Reply:
+    async def reply(self, prompt: Prompt, *, watcher: ReplyWatcher | None = None) -> Reply:  # noqa: ARG002 - nobody watches a replay
         """Return what the model answered here. Raise the error that prevented an answer."""
         step = self._next()
         if step is None:
@@ -98,6 +100,8 @@ class ReplayState:
             raise UnavailableError("another delivery went on from here", after_s=0)
         self._now = step.at
         self.prompts.append(prompt)
+        if step.stop_reason == STOPPED:
+            self.stop()
         return Reply(content=step.content, stop_reason=step.stop_reason, usage=step.usage)
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG002 - the port's
@@ -105,6 +109,10 @@ class ReplayState:
         if self._next() is None:
             self._raise_end()
         return content
+
+    async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:  # noqa: ARG002 - the port's
+        """Return that nothing is decided: nobody watches a replay."""
+        return [WindowPart("", 0)] * len(texts)
 
     def take_attempt(self, seq: int) -> RecordedAttempt:
         """Return how the call's next try went; the last holds for ever. A call nobody recorded counts as refused."""
@@ -183,7 +191,8 @@ class ReplayState:
     def _is_over(self) -> bool:
         if self._next() is not None:
             return False
-        answered = bool(self._record.steps) and not self._record.steps[-1].calls
+        last = self._record.steps[-1] if self._record.steps else None
+        answered = last is not None and not last.calls and not last.summarizes
         exhausted = (self._record.execution.error or "").startswith(EXHAUSTED)
         return self._ending or answered or exhausted or self._times_out
 
@@ -238,6 +247,8 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
         agent=ended.agent,
         person=ended.person,
         conversation=ended.conversation,
+        answer=ended.answer,
+        question=ended.question,
         input=ended.input,
         labels=ended.labels,
         created_at=ended.created_at,

@@ -17,9 +17,11 @@ from ferryman.domain.owners.user_changes import is_path
 from ferryman.domain.workspaces.audit import TARGET_CHARACTERS_MAX, TARGETS_MAX
 from ferryman.domain.workspaces.member import Right, Role, list_rights
 from ferryman.domain.workspaces.person import PERSON_NAME_CHARACTERS_MAX
+from ferryman.serving import archived_conversations
 from ferryman.serving.api.shapes.execution import TokenCounts
 from ferryman.serving.api.shapes.fault import describe_first_fault
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
+from ferryman.serving.archived_conversations import ArchivedConversation, ArchivedMessage
 
 ID_CHARACTERS_MAX = 100
 
@@ -123,13 +125,15 @@ class ArchivedUsage(ResponseShape):
         return None if len(self.latencies) in (0, len(BOUNDS_MS) + 1) else "latencies: must be a number for each bucket"
 
 
-ArchivedLine = ArchivedMember | ArchivedAuditEntry | ArchivedAlert | ArchivedDocument | ArchivedUsage
+ArchivedPerson = ArchivedMember | ArchivedAuditEntry | ArchivedAlert | ArchivedDocument | ArchivedUsage
+ArchivedLine = ArchivedPerson | ArchivedConversation | ArchivedMessage
 SHAPES: Mapping[str, type[ArchivedLine]] = {
     "members": ArchivedMember,
     "audit": ArchivedAuditEntry,
     "alerts": ArchivedAlert,
     "documents": ArchivedDocument,
     "usage": ArchivedUsage,
+    **archived_conversations.SHAPES,
 }
 """What a line is, by the kind of its file."""
 

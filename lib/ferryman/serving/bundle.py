@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ferryman.catalog.tools import FINDERS
+from ferryman.catalog.tools import FINDERS, RECALLERS
 from ferryman.domain.executions.execution import Step
 from ferryman.domain.executions.message import canonicalize_prompt, digest_prompt
 from ferryman.domain.records.record import Record
@@ -89,7 +89,7 @@ def find_differences(bundle: Bundle, replayed: ReplayResult) -> list[str]:
 
 def _diff_turn(record: Record, step: Step, replayed: bytes) -> Iterator[str]:
     assert record.opening is not None
-    recorded = canonicalize_prompt(record.opening.system, *record.build_prompt(step, finders=FINDERS))
+    recorded = canonicalize_prompt(record.opening.system, *record.build_prompt(step, finders=FINDERS, recallers=RECALLERS))
     digest = digest_prompt(replayed)
     yield f"turn {step.number}: the model was asked something else (recorded {step.prompt_digest}, replayed {digest})"
     if recorded == replayed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 from ferryman.archives.writing import ArchiveWriter
@@ -18,6 +18,8 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.archives import content
 from ferryman.domain.archives.content import ExecutionParts
 from ferryman.domain.archives.files import KINDS
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.metering.week import WeekPart, list_kept_mondays
 from ferryman.domain.records.document import write_time
@@ -31,6 +33,9 @@ PAGE = 50
 """Tasks, executions or calls that are read at once: with a result of 50,000 characters each, calls are some megabytes."""
 
 TOOLS_PAGE = 200
+MESSAGES_PAGE = 10
+"""Messages that are read at once: an answer with its results is at most 1 MB."""
+
 RECEIPTS_PAGE = 500
 PLACED_PAGE = 200
 WEEKS_PAGE = 5
@@ -67,6 +72,8 @@ class WorkspaceExport:
         async for written in self._stream_usage():
             yield written
         async for written in self._stream_files():
+            yield written
+        async for written in self._stream_conversations():
             yield written
         async for execution in self._iterate_executions():
             async for written in self._stream_execution(execution):
@@ -137,6 +144,34 @@ class WorkspaceExport:
         async for build, argument in self._files.iterate():
             yield await self._add("files", build, *argument, count=0)
         self._counts["files"] = self._files.count
+
+    async def _stream_conversations(self) -> AsyncIterator[bytes]:
+        """Yield the conversations, and then the messages of each: what is asked meanwhile is not in the archive."""
+        store, place = self._deps.conversations, (self._workspace.owner, self._workspace.id)
+        known: list[tuple[str, int]] = []
+        async for page in iterate_pages(lambda after: store.list(*place, after=after, most=PLACED_PAGE)):
+            for conversation in page:
+                head = await self._find_head(conversation)
+                yield await self._add("conversations", content.write_conversation, conversation, head)
+                known.append((conversation.id, conversation.last))
+        for name, last in known:
+            async for messages in self._iterate_messages(name, last):
+                yield await self._add("messages", content.write_messages, messages, count=len(messages))
+
+    async def _iterate_messages(self, conversation: str, last: int) -> AsyncIterator[Sequence[Message]]:
+        after = 0
+        while page := await self._deps.conversations.list_messages(conversation, after=after, most=MESSAGES_PAGE):
+            yield [message for message in page if message.number <= last]
+            after = page[-1].number
+
+    async def _find_head(self, conversation: Conversation) -> int:
+        """Return the end of the shown branch, or the newest answer where that is still to come; 0 for none."""
+        if await self._deps.conversations.get_messages(conversation.id, [conversation.head]):
+            return conversation.head
+        newest = 0
+        async for messages in self._iterate_messages(conversation.id, conversation.last):
+            newest = max([newest, *(message.number for message in messages if message.role is Speaker.ASSISTANT)])
+        return newest
 
     async def _iterate_executions(self) -> AsyncIterator[Execution]:
         store, name = self._deps.executions, self._workspace.id

@@ -8,17 +8,16 @@ from typing import Any, TypeVar
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.part import Part
 from ferryman.domain.credits.ledger import LedgerEntry, Posting, digest_conversation
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step, SummaryPlan
 from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.executions.usage import Usage
-from ferryman.domain.labels.label import FlowLabel, Source
+from ferryman.domain.labels.label import OWNED, FlowLabel, Source
 from ferryman.domain.owners.cap import Cap
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.effective_policy import NO_LIMITS, ToolLimits
 from ferryman.serving.api.shapes import call
-from ferryman.serving.api.shapes import execution as executions
 from ferryman.serving.api.shapes import record as shapes
 from ferryman.serving.api.shapes.shape import ResponseShape
 
@@ -39,7 +38,7 @@ def build_record(response: shapes.RecordResponse) -> Record:
     )
 
 
-def build_execution(response: executions.DetailedExecution, *, owner: str, policy: ExecutionPolicy | None) -> Execution:
+def build_execution(response: shapes.RecordedExecution, *, owner: str, policy: ExecutionPolicy | None) -> Execution:
     """Return the execution that is told."""
     return _same(
         Execution,
@@ -52,6 +51,8 @@ def build_execution(response: executions.DetailedExecution, *, owner: str, polic
         person=response.person_id or "",
         conversation=response.conversation_id or "",
         cancelled_by=response.cancelled_by or "",
+        answer=response.answer or 0,
+        question=response.question or 0,
         usage=_same(Usage, response.usage),
         tool_calls=tuple(_same(ToolCallResult, part) for part in response.tool_calls),
         policy=policy,
@@ -60,7 +61,12 @@ def build_execution(response: executions.DetailedExecution, *, owner: str, polic
 
 def build_setup(response: shapes.OpeningResponse) -> ExecutionSetup:
     """Return the setup that is told."""
-    return _same(ExecutionSetup, response)
+    return _same(
+        ExecutionSetup,
+        response,
+        label=OWNED if response.label is None else _label(response.label),
+        summary=None if response.summary is None else _same(SummaryPlan, response.summary),
+    )
 
 
 def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:

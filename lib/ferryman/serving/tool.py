@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.conversations.window import WINDOW_CHARACTERS_MAX
 from ferryman.domain.stale import StaleError
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
@@ -48,10 +49,10 @@ def serve_tool(
     *,
     for_callers: Mapping[str, Route[Function]] = MappingProxyType({}),
 ) -> Handler:
-    """Return the `main` of the tool `name`: POST / executes a call, POST /scan scans the model's output, POST /reseal seals a
-    task's credentials to another version of the key, for the accounts that rotate keys alone; POST /warm/worker starts
-    what reads long texts, for who starts a local stack alone. `more` are further paths, for the API's account alone, and
-    `for_callers` further ones for who may execute calls.
+    """Return the `main` of the tool `name`: POST / executes a call, POST /scan scans the model's output, POST /window what it
+    is still writing, POST /reseal seals a task's credentials to another version of the key, for the accounts that rotate keys
+    alone; POST /warm/worker starts what reads long texts, for who starts a local stack alone. `more` are further paths, for
+    the API's account alone, and `for_callers` further ones for who may execute calls.
 
     200 with the call's settlement; 409 where the lease, the ticket or the task does not allow it; 422 when a credential does
     not open for a scan; 401 or 403 for the wrong caller; 503 to try again.
@@ -61,6 +62,7 @@ def serve_tool(
         **more,
         **for_callers,
         "/scan": _scan,
+        "/window": _scan_window,
         RESEAL: _reseal,
         WORKER_PATH: _warm_worker,
         "/": execute,
@@ -108,6 +110,19 @@ async def _scan(function: ToolFunction, request: Request) -> Response:
     body = await read_body(request, execution=str, task=str, epoch=int, content=list)
     with deps.tracer.span("scan", kind="server", parent=_read_parent(request)):
         return JSONResponse({"content": await scan_output(deps, **body)})
+
+
+async def _scan_window(function: ToolFunction, request: Request) -> Response:
+    from ferryman.tools.execute_call import scan_window
+
+    deps = function.dependencies
+    body = await read_body(request, execution=str, task=str, epoch=int, texts=list)
+    texts = body["texts"]
+    if not all(isinstance(text, str) for text in texts) or sum(map(len, texts)) > WINDOW_CHARACTERS_MAX:
+        return create_problem(400, f"texts must be texts of at most {WINDOW_CHARACTERS_MAX:,} characters together")
+    with deps.tracer.span("scan window", kind="server", parent=_read_parent(request)):
+        parts = await scan_window(deps, **body)
+    return JSONResponse({"parts": [[part.text, part.decided] for part in parts]})
 
 
 async def _reseal(function: ToolFunction, request: Request) -> Response:

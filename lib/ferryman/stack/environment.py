@@ -111,7 +111,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(build_integration, around.hosts)]
     accounts = {
         role: [build_account(name, around.project) for name in row.get(role, []) if name != "anyone"]
-        for role in ("callers", "resealers", "connectors")
+        for role in ("callers", "resealers", "connectors", "streamers")
     }
     env = {
         "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,

@@ -1,4 +1,4 @@
-"""Hello: what every local stack can do from the start: a script of the model, and the host that it asks."""
+"""Hello: what every local stack can do from the start: scripts of the model, and the host that one of them asks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ HOST = "api.coingecko.com"
 PATH = "/api/v3/ping"
 CREDENTIAL = "COINGECKO_API_KEY"
 ANSWER = "I asked CoinGecko twice, without a key and with it; the calls show what it said."
+
+CHAT_SCRIPT = "chat"
+CHAT_ANSWER = """\
+The answer is **42**.
+
+1. I am a *script*: whatever you say, I say this.
+2. The calculator is real: its call, with what came of it, stands above.
+"""
+CHAT_PACE = {"delay_ms": 30}
 
 _ROUTES = [{"path": PATH, "json": {"gecko_says": "(V3) To the Moon!"}}]
 
@@ -30,7 +39,20 @@ def build_script() -> dict[str, Any]:
     }
 
 
+def build_chat_script() -> dict[str, Any]:
+    """Return the turns of a model that one can talk with: it works something out, and answers in Markdown, word by word."""
+    work = {"name": "calculator", "input": {"expression": "6 * 7"}}
+    return {
+        "steps": [
+            {"text": "Let me work that out.", "tool_calls": [work], "stream": CHAT_PACE},
+            {"text": CHAT_ANSWER, "stream": CHAT_PACE},
+        ],
+        "each_question": True,
+    }
+
+
 async def load_hello(admin: Admin) -> None:
     """Have the local cloud know the script and its host."""
     await admin.serve_routes(HOST, _ROUTES)
     await admin.set_script(SCRIPT, build_script())
+    await admin.set_script(CHAT_SCRIPT, build_chat_script())

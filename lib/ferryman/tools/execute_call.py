@@ -24,6 +24,7 @@ from ferryman.domain.calls.call import (
 )
 from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.conversations.window import SPELLING_FACTOR, WindowPart, decide
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
@@ -153,7 +154,9 @@ async def _send(
         within_s = claimed_call.policy.settings_of(name).limit_time(within_s)
     owner, created = claimed_call.call_request.owner, claimed_call.created
     try:
-        return await deps.halt_watch.run(prepared_call.go(within_s), owner, created=created)
+        # what changes something is waited for: a person who stops an execution is told what became of it
+        cancellable = claimed_call.call_request.execution if prepared_call.safe else ""
+        return await deps.halt_watch.run(prepared_call.go(within_s), owner, created=created, cancellable=cancellable)
     except HaltedError:
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
         reason = refusal.HALTED if prepared_call.safe else refusal.IN_DOUBT
@@ -178,11 +181,31 @@ async def scan_output(
 
     Raise `CallRefusedError` when a credential does not open, `StaleError` or `UnavailableError`.
     """
+    owner, credentials = await _open_scope(deps, execution, task=task, epoch=epoch)
+    return list(await deps.redact_blocks(owner, credentials, content))
+
+
+async def scan_window(
+    deps: ToolDependencies, *, execution: str, task: str, epoch: int, texts: Sequence[str]
+) -> list[WindowPart]:
+    """Return what of the texts that the model is still writing may be shown, at most `WINDOW_CHARACTERS_MAX` of them together.
+
+    Raise as `scan_output` does.
+    """
+    owner, credentials = await _open_scope(deps, execution, task=task, epoch=epoch)
+    blocks = [{"type": "text", "text": text} for text in texts]
+    clean = await deps.redact_blocks(owner, credentials, blocks)
+    longest = max((len(secret.reveal()) for item in credentials for secret in item.secrets), default=0)
+    return decide(texts, [str(block["text"]) for block in clean], held_back=SPELLING_FACTOR * longest)
+
+
+async def _open_scope(deps: ToolDependencies, execution: str, *, task: str, epoch: int) -> tuple[str, Collection[Credential]]:
+    """Return the owner of an execution that runs, and every open credential that its texts may hold."""
     current, versions = await deps.tickets.scope(execution, task=task, epoch=epoch, now=deps.clock.now())
     credentials = await _open(deps, current.task, versions)
     if current.policy is None or may_fetch_tokens(current.policy):  # before the execution is set up, this is not known yet
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=current.owner, task=current.task)
-    return list(await deps.redact_blocks(current.owner, credentials.values(), content))
+    return current.owner, credentials.values()
 
 
 async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Mapping[str, Any]) -> PreparedCall:

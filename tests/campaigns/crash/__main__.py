@@ -29,6 +29,13 @@ from tests.contracts.conftest import on_google_cloud
 AT_ONCE = 4
 """Runs under way together."""
 
+ATTEMPTS = 3
+"""How often a point is tried that calls beside each other may or may not pass, by which of them is first: they share what one
+of them has read."""
+
+MISSED_MAX = 0.1
+"""Of the points of such a scenario, how many may never be passed again."""
+
 
 @dataclass
 class Score:
@@ -50,18 +57,26 @@ async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, sco
         score.findings += [f"{scenario.name} (uninterrupted): {item}" for item in find_broken(whole.record)]
         chosen = targets(whole.passed)[::step]
 
-        async def one(number: int, point: Point, way: str, scenario: Scenario = scenario, whole: Record = whole.record) -> None:
-            async with together:
-                result = await place.run(scenario, point, way, together=2 if number % 5 == 0 else 1, impatient=number % 5 == 1)
-            score.points += 1
+        async def one(
+            number: int, point: Point, way: str, scenario: Scenario = scenario, whole: Record = whole.record
+        ) -> str | None:
             where = f"{scenario.name}, {point} ({way})"
-            if not result.hit:
-                score.findings.append(f"{where}: lost: the point was not reached")
-            score.findings += [f"{where}: {item}" for item in find_broken(result.record, whole)]
+            for _ in range(ATTEMPTS if scenario.is_parallel else 1):
+                async with together:
+                    result = await place.run(
+                        scenario, point, way, together=2 if number % 5 == 0 else 1, impatient=number % 5 == 1
+                    )
+                score.findings += [f"{where}: {item}" for item in find_broken(result.record, whole)]
+                if result.hit:
+                    score.points += 1
+                    return None
+            return f"{where}: lost: the point was not reached"
 
         async with asyncio.TaskGroup() as group:
-            for number, (point, way) in enumerate(chosen):
-                group.create_task(one(number, point, way))
+            runs = [group.create_task(one(number, point, way)) for number, (point, way) in enumerate(chosen)]
+        missed = [finding for finding in (run.result() for run in runs) if finding is not None]
+        if not scenario.is_parallel or len(missed) > MISSED_MAX * len(chosen):
+            score.findings += missed
         seconds = time.monotonic() - begun
         count = len(score.findings)
         print(f"{scenario.name:>10}  {len(chosen):>4} points  {count} findings so far  {seconds:5.0f} s", flush=True)

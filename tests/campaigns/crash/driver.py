@@ -24,6 +24,11 @@ class Task:
     wake_up: str = ""
 
 
+def name_wake_up(wake_up: str, waits: int) -> str:
+    """Return the part of a task's name that tells it from others of its slice: one that was put back has a name of its own."""
+    return f"{wake_up}{waits or ''}"
+
+
 async def drive(
     deliver: Deliver, waiting: Callable[[], Sequence[Task]], clock: Clock, *, together: int = 1, impatient: bool = False
 ) -> int:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import pickle
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
 
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import FILES, FINDING, find_tool
+from ferryman.catalog.tools import FILES, FINDING, RECALLING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.execution import OWNER, Execution
-from ferryman.domain.executions.message import Prompt, Reply
+from ferryman.domain.executions.message import Block, Prompt, Reply
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.http.url import parse_page_url
 from ferryman.domain.owners.owner import Owner
@@ -36,14 +38,17 @@ from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.model import write_word_by_word
 from ferryman.inmemory.queue import MemoryKeptTimers
 from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
+from ferryman.loop.live import STORE_S
 from ferryman.ports.alerts import AlertQueue
 from ferryman.ports.clock import Clock as ClockPort
 from ferryman.ports.contexts import Contexts
+from ferryman.ports.conversations import Conversations
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import Executions
@@ -54,6 +59,7 @@ from ferryman.ports.jobs import Jobs
 from ferryman.ports.keys import PrivateKeys as KeysPort
 from ferryman.ports.metering import UsageStore
 from ferryman.ports.model import ReplyScanner as ScannerPort
+from ferryman.ports.model import ReplyWatcher
 from ferryman.ports.owners import Ledger, Owners
 from ferryman.ports.queue import Queue
 from ferryman.ports.tasks import Tasks
@@ -69,6 +75,7 @@ from ferryman.tools.keyless.hook import CallHook
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
 from ferryman.tools.local_function.execute import answer
 from ferryman.tools.prepared_call import make_builtin_preparer
+from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.search import web_search_tool  # noqa: F401 - as above
 from ferryman.tools.waiting.wait_until import WaitCalls
@@ -78,6 +85,7 @@ from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
 from tests.campaigns.crash import bucket
 from tests.campaigns.crash.agents import name_place, store_agent, store_others
+from tests.campaigns.crash.chats import store_chat
 from tests.campaigns.crash.files import build_page
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, LONG_PAGE, PLAIN, Scenario, turn_of
@@ -100,6 +108,9 @@ INTEGRATIONS = {
 SECRETS = {KEY: ("plain", PLAIN, "Zq8kP2vN5xW9rT4mLb7c"), "KEYED_KEY": ("keyed", KEYED, "Hs3jD6fG1aQ0wE5yUi2o")}
 
 
+Answer = TypeVar("Answer")
+
+
 class Clock(ClockPort, Protocol):
     """A clock the harness turns."""
 
@@ -119,6 +130,7 @@ class Ports:
 
     owners: Owners
     contexts: Contexts
+    conversations: Conversations
     agents: Agents
     tasks: Tasks
     credentials: Credentials
@@ -138,6 +150,50 @@ class Remote(ScannerPort, Protocol):
     """The tool functions as the orchestrator reaches them."""
 
     async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket: ...
+
+
+class LivePace:
+    """How long the writer of a chat's turn waits: each turn is scanned, shown and stored once while the model writes it, and
+    the model goes on only then, on any machine."""
+
+    def __init__(self) -> None:
+        self._stored, self._scanned = asyncio.Event(), asyncio.Event()
+        self._begins = True
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, as `LoopDependencies.pause`: for nothing before the turn is stored, and then until it is over."""
+        if seconds == STORE_S:
+            if self._begins:
+                self._begins = False
+                return
+            self._stored.set()
+        await asyncio.Event().wait()
+
+    async def end_turn(self) -> None:
+        """Wait until the turn under way was scanned and stored, and be ready for the next one."""
+        await self._stored.wait()
+        await self._scanned.wait()
+        self._stored, self._scanned, self._begins = asyncio.Event(), asyncio.Event(), True
+
+    async def watch(self, scanning: Awaitable[Answer]) -> Answer:
+        """Return what the scan of a window answers, and note that there was one, however it ends."""
+        try:
+            return await scanning
+        finally:
+            self._scanned.set()
+
+
+class PacedScanner:
+    """`ports.ReplyScanner` that tells the pace of each window that was scanned."""
+
+    def __init__(self, inner: ScannerPort, pace: LivePace) -> None:
+        self._inner, self._pace = inner, pace
+
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+        return await self._inner.scan(execution, content)
+
+    async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:
+        return await self._pace.watch(self._inner.scan_window(execution, texts))
 
 
 class LocalFunctions:
@@ -186,10 +242,11 @@ class Keys:
 class ScriptedModel:
     """`Model`: replies as the scenario says, counts its prompts, and lets the owner cancel while it thinks."""
 
-    def __init__(self, scenario: Scenario, tally: Tally, clock: Clock, executions: Executions) -> None:
+    def __init__(self, scenario: Scenario, tally: Tally, clock: Clock, executions: Executions, pace: LivePace) -> None:
         self._scenario, self._tally, self._clock, self._executions = scenario, tally, clock, executions
+        self._pace = pace
 
-    async def reply(self, prompt: Prompt) -> Reply:
+    async def reply(self, prompt: Prompt, *, watcher: ReplyWatcher | None = None) -> Reply:
         turn = turn_of(prompt)
         size = len(json.dumps([prompt.system, list(prompt.tools), prompt.messages]).encode())
         price = PRICES.find(prompt.model)
@@ -202,7 +259,12 @@ class ScriptedModel:
                 await self._executions.cancel("e", by=OWNER, now=self._clock.now())
             except UnavailableError:
                 await self._executions.cancel("e", by=OWNER, now=self._clock.now())  # an owner who is not heard asks again
-        return self._scenario.reply(prompt)
+        reply = self._scenario.reply(prompt)
+        if watcher is not None:
+            for delta in write_word_by_word(reply.content):
+                watcher.add(delta)
+            await self._pace.end_turn()
+        return reply
 
 
 class SimulatedTransport:
@@ -297,32 +359,44 @@ def build_loop_deps(
         timers: Any = InstrumentedPort(MemoryKeptTimers(), "timers", meet)
         hooks, results = bucket.build_keeping(instrumented, quotas, timers, local_calls.scanner, clock)
         local_calls = replace(local_calls, hooks=hooks, results=results)
-    clusters = MemoryClusters(Memory())  # nothing is declared
+    clusters, pace = MemoryClusters(Memory()), LivePace()  # nothing is declared
     searches = instrument(
         ToolSearchCalls(tickets=ports.tickets, scanner=remote, clock=clock, clusters=clusters, executions=ports.executions),
         meet,
     )
     waits = WaitCalls(clock=clock, execution_timeout=TIMEOUT)
+    readings = instrument(
+        ResultReadings(
+            tickets=ports.tickets,
+            scanner=remote,
+            clock=clock,
+            conversations=ports.conversations,
+            executions=ports.executions,
+        ),
+        meet,
+    )
     kinds = {
         **dict.fromkeys(("concierge", FILES, "local_function", "search", "web"), local_calls.execute),
         "waiting": waits.execute,
         FINDING: searches.execute,
+        RECALLING: readings.execute,
     }
 
-    return instrument(
+    deps = instrument(
         LoopDependencies(
             owners=ports.owners,
             contexts=ports.contexts,
             tasks=ports.tasks,
             credentials=ports.credentials,
             clusters=clusters,
+            conversations=ports.conversations,
             executions=ports.executions,
             jobs=ports.jobs,
             halts=ports.halts,
             queue=queue,
             alerts=alerts or MemoryAlertQueue(),
             metering=MemoryUsageQueue(),
-            model=ScriptedModel(scenario, tally, clock, ports.executions),
+            model=ScriptedModel(scenario, tally, clock, ports.executions, pace),
             scanner=remote,
             registry=ToolRegistry(reached.run, kinds),
             signing=NullSigner(),
@@ -335,9 +409,11 @@ def build_loop_deps(
             lease=LEASE,
             slice=scenario.slice,
             execution_timeout=TIMEOUT,
+            pause=pace.pause,
         ),
         meet,
     )
+    return replace(deps, scanner=PacedScanner(deps.scanner, pace))
 
 
 def build_tool_deps(ports: Ports, gate: FetchGate, *, clock: Clock, meet: Meet, keys: KeysPort | None) -> ToolDependencies:
@@ -395,6 +471,9 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
     await store_others(ports, scenario)
     if scenario.requested:
         await ports.ask(execution, {"task": task, "credits_used": -500})
+    elif scenario.chats:
+        first = Execution(id=execution, task=task, owner=owner, created_at=START)
+        await store_chat(ports, first, is_long=scenario.summarizes)
     else:
         await ports.executions.start(Execution(id=execution, task=task, owner=owner, created_at=START, **place), most=1_000)
     if not scenario.enabled:

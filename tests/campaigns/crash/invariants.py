@@ -22,6 +22,7 @@ from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
 from ferryman.serving.api.shapes import record as shapes
+from tests.campaigns.crash.chats import StoredChat, find_unanswered
 from tests.campaigns.crash.files import StoredFiles, find_misfiled
 from tests.campaigns.crash.fixtures import PRICES, SECRETS
 from tests.campaigns.crash.limits import find_beyond
@@ -64,6 +65,7 @@ class Record:
     events: Sequence[UsageEvent]
     preferences: Mapping[str, Sequence[str]]
     """What is kept for the user, by kind."""
+    chat: StoredChat | None = None
     files: StoredFiles | None = None
     """What is in the bucket, where the scenario has files."""
 
@@ -76,6 +78,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
         *findings,
         *_find_unkept(record),
         *find_misfiled(record, whole),
+        *find_unanswered(record.chat, record.execution, record.steps),
         *_ledger(record),
         *_find_unmetered(record),
         *_find_leaked(record),
@@ -90,8 +93,9 @@ def _find_lost(record: Record) -> list[str]:
         findings.append(f"lost: the execution is {ended.status} ({ended.error}) where it should be {scenario.status}")
     elif scenario.output is not None and ended.output != scenario.output:
         findings.append(f"lost: its output is {ended.output!r}")
-    if scenario.begins and scenario.cancelled_at is None and len(record.steps) != len(scenario.turns) + 1:
-        findings.append(f"lost: {len(record.steps)} turns are recorded of {len(scenario.turns) + 1}")
+    turns = len(scenario.turns) + 1 + scenario.summarizes
+    if scenario.begins and scenario.cancelled_at is None and len(record.steps) != turns:
+        findings.append(f"lost: {len(record.steps)} turns are recorded of {turns}")
     return findings
 
 

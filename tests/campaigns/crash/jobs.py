@@ -36,12 +36,13 @@ JOB_WORKER = "jobs"
 EXPECTED = {
     JobKind.DELETE_WORKSPACE: {**COUNTS, "executions": COUNTS["executions"] + 1, "workspaces": 1},
     JobKind.DELETE_AGENT: {**OF_AGENT, "agents": 1, "executions": OF_AGENT["executions"] + 1},
+    JobKind.DELETE_CONVERSATION: {"conversations": 1, "messages": 2, "executions": 1},
     JobKind.END_EXECUTIONS: {"executions": 2},
     JobKind.TAKE_OVER_EXECUTIONS: {"executions": 2},
 }
 """What each kind counts of a workspace that `fill` filled, with one more execution that is under way."""
 
-SUBJECTS = {JobKind.DELETE_WORKSPACE: "ws_1", JobKind.DELETE_AGENT: "agent_1"}
+SUBJECTS = {JobKind.DELETE_WORKSPACE: "ws_1", JobKind.DELETE_AGENT: "agent_1", JobKind.DELETE_CONVERSATION: "chat_ws_1"}
 
 
 class Killed(BaseException):
@@ -185,6 +186,10 @@ async def find_broken(run: JobRun, job: Job) -> list[str]:
 
 async def _find_left(stores: Stores, kind: JobKind) -> list[str]:
     executions = list(await stores.executions.list("ws_1"))
+    if kind is JobKind.DELETE_CONVERSATION:
+        messages = len(await stores.conversations.list_messages("chat_ws_1"))
+        answers = int(await stores.executions.get("answer_ws_1") is not None)
+        return [f"left: {count} {name}" for name, count in {"messages": messages, "answers": answers}.items() if count]
     if kind in SUBJECTS:
         rest = {
             "tasks": len([*await stores.tasks.list("ws_1")]),

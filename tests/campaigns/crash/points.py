@@ -21,6 +21,9 @@ ORCHESTRATOR, TOOL, SCANNER, FILES = "orchestrator", "tool", "scanner", "files"
 ALONE, BOTH, OTHER = "alone", "both", "other"
 """Who dies at a point of a function that is called: itself, the orchestrator too, or the orchestrator only."""
 
+WINDOW = "window"
+"""What the same function is asked while the model is still writing."""
+
 INSIDE = frozenset(("registry", "vault"))
 """Parts of the same process: the ports that they call are instrumented themselves."""
 

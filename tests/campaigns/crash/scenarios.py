@@ -8,6 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from ferryman.domain.conversations.compaction import SUMMARIZE
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
@@ -20,6 +21,11 @@ PIECES = ("Zq8kP2vN", "5xW9rT4m", "4mLb7c")
 """Of the value of `KEY`: the first may leave, as often as it likes; with the second more than half of it would have."""
 
 ANSWER = "All of it is done."
+LONG_ANSWER = "It was a long way, and this is how it went. " * 8 + ANSWER
+"""Long enough for a part of it to be shown while it is written."""
+
+SUMMARY = "They spoke of ferries."
+
 LONG_PAGE = "/timetable"
 """The path of a page that is longer than a model is shown."""
 
@@ -46,7 +52,9 @@ class Scenario:
 
     `requested` says that an application asks for it by a document, and no API starts it. With `tool_settings`, or in a
     `conversation`, it is one of an agent that has these settings and limits its conversations; otherwise of the default agent.
-    With `files` its task has tools of files, and these are the contents by key that the calls leave, long results left out.
+    With `chats` it answers a message of a chat, with a text in every turn, and with `summarizes` one of a chat so long that the
+    model writes a summary of it first. With `files` its task has tools of files, and these
+    are the contents by key that the calls leave, long results left out.
     """
 
     name: str
@@ -63,11 +71,23 @@ class Scenario:
     tool_settings: Mapping[str, ToolSettings] = field(default_factory=dict)
     conversation: Conversation | None = None
     files: Mapping[str, str] | None = None
+    chats: bool = False
+    summarizes: bool = False
+
+    @property
+    def answer(self) -> str:
+        """What the model says at the end."""
+        return LONG_ANSWER if self.chats else ANSWER
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether calls of a turn run beside each other."""
+        return self.chats and any(len(calls) > 1 for calls in self.turns)
 
     @property
     def has_agent(self) -> bool:
         """Whether it is one of an agent of its own."""
-        return bool(self.tool_settings) or self.conversation is not None
+        return bool(self.tool_settings) or self.conversation is not None or self.chats
 
     @property
     def begins(self) -> bool:
@@ -77,24 +97,29 @@ class Scenario:
     @property
     def output(self) -> str | None:
         """What the execution says when it ends; None where that is nothing, or how far it came."""
-        return ANSWER if self.begins and self.cancelled_at is None else None
+        return self.answer if self.begins and self.cancelled_at is None else None
 
     def reply(self, prompt: Prompt) -> Reply:
         """Return the model's reply to `prompt`: it depends on nothing but the turn."""
         turn = turn_of(prompt)
         usage = Usage(input_tokens=1_000 + turn, output_tokens=100 + turn)
+        if prompt.messages[-1]["content"] == SUMMARIZE:
+            return Reply(content=({"type": "text", "text": SUMMARY},), stop_reason="end_turn", usage=usage)
         if turn >= len(self.turns):
-            return Reply(content=({"type": "text", "text": ANSWER},), stop_reason=self.stop_reason, usage=usage)
+            return Reply(content=({"type": "text", "text": self.answer},), stop_reason=self.stop_reason, usage=usage)
         blocks = [
             {"type": "tool_use", "id": f"toolu_{turn}_{index}", "name": tool, "input": arguments}
             for index, (tool, arguments) in enumerate(self.turns[turn])
         ]
-        return Reply(content=tuple(blocks), stop_reason="tool_use", usage=usage)
+        texts = [{"type": "text", "text": LONG_ANSWER}] if self.chats else []
+        return Reply(content=(*texts, *blocks), stop_reason="tool_use", usage=usage)
 
 
 def turn_of(prompt: Prompt) -> int:
-    """Return the number of the turn that `prompt` asks for, from 0."""
-    return sum(message["role"] == "assistant" for message in prompt.messages)
+    """Return the number of the turn that `prompt` asks for, from 0: results are no texts, and the question is the last one."""
+    asks = [isinstance(message["content"], str) and message["role"] == "user" for message in prompt.messages]
+    after = len(asks) - asks[::-1].index(True)
+    return sum(message["role"] == "assistant" for message in prompt.messages[after:])
 
 
 def read_call(what: str, host: str = PLAIN) -> Call:
@@ -103,6 +128,10 @@ def read_call(what: str, host: str = PLAIN) -> Call:
 
 def save(kind: str, preference: str) -> Call:
     return "save_preference", {"kind": kind, "preference": preference}
+
+
+def look_call(what: str) -> Call:
+    return "http_get", {"url": f"https://{PLAIN}/{what}"}
 
 
 def pay_call(what: str, host: str = PLAIN) -> Call:
@@ -245,5 +274,14 @@ SCENARIOS: tuple[Scenario, ...] = (
         turns=((pay_call("v2"),),),
         status=Status.FAILED,
         conversation=Conversation(credits_max=Decimal(549), credits_used=Decimal(20), credits_reserved=Decimal(30)),
+    ),
+    Scenario(name="chat", turns=((look_call("g1"), look_call("g2"), pay_call("g3")),), chats=True),
+    Scenario(name="long chat", turns=((look_call("n1"), pay_call("n2")),), chats=True, summarizes=True),
+    Scenario(
+        name="stopped chat",
+        turns=((look_call("j1"), look_call("j2")), (pay_call("j3"),)),
+        cancelled_at=1,
+        status=Status.KILLED,
+        chats=True,
     ),
 )

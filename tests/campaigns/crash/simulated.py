@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -11,6 +13,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
 from ferryman.domain.credits.conversation import join_conversations
 from ferryman.domain.executions.execution import Execution
@@ -23,6 +26,7 @@ from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.contexts import MemoryContexts
+from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.jobs import MemoryJobs
@@ -37,9 +41,10 @@ from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.tickets import CallRequest
-from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
+from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output, scan_window
 from tests.campaigns.crash.bucket import CountedObjects, FilesFunction, RemoteFunction, collect
-from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive
+from tests.campaigns.crash.chats import read_chat
+from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive, name_wake_up
 from tests.campaigns.crash.fixtures import (
     Ports,
     SimulatedTransport,
@@ -74,6 +79,10 @@ FREEZE = timedelta(seconds=REQUEST_SECONDS + 10)
 """Longer than a lease, and than a call may be under way."""
 
 
+delivery: ContextVar[int] = ContextVar("delivery", default=0)
+"""The delivery that something belongs to, also what it does beside; 0 outside of all."""
+
+
 class Killed(BaseException):
     """The process died."""
 
@@ -99,6 +108,7 @@ def memory_ports(memory: Memory) -> Ports:
         ask=ask,
         owners=MemoryOwners(memory),
         contexts=MemoryContexts(memory),
+        conversations=MemoryConversations(memory),
         jobs=MemoryJobs(memory),
         agents=MemoryAgents(memory),
         tasks=MemoryTasks(memory),
@@ -137,6 +147,8 @@ class SimulatedRun:
     _counts: dict[str, Counting] = field(default_factory=dict)
     _died: asyncio.Event = field(default_factory=asyncio.Event)
     _holders: int = 0
+    _deaths: dict[int, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    """Of each delivery: nothing that one that died had under way goes on."""
 
     def __post_init__(self) -> None:
         self._counts = {role: Counting(role, self._meet) for role in (ORCHESTRATOR, TOOL, SCANNER, FILES)}
@@ -151,7 +163,11 @@ class SimulatedRun:
 
         def tasks() -> Sequence[Task]:
             while (task := self.queue.take()) is not None:
-                waiting.append(Task(due=self.clock.now() + task.after, slice=task.slice, wake_up=task.wake_up))
+                if task.execution != "e":
+                    continue  # the next answer's, which is not delivered here
+                waiting.append(
+                    Task(due=self.clock.now() + task.after, slice=task.slice, wake_up=name_wake_up(task.wake_up, task.waits))
+                )
             return waiting
 
         await drive(self.deliver, tasks, self.clock, together=together, impatient=impatient)
@@ -165,6 +181,7 @@ class SimulatedRun:
     async def deliver(self, slice: int) -> bool:
         self._died.clear()
         self._holders += 1
+        of_this = delivery.set(self._holders)
         earlier = set(self._tools)
         deps = build_loop_deps(
             self.ports,
@@ -179,14 +196,27 @@ class SimulatedRun:
             files=None if self.scenario.files is None else RemoteFunction(self._ask_files),
         )
         try:
-            return await deliver(deps, "e", slice=slice, holder=f"h{self._holders}")
+            return await self._live(deliver(deps, "e", slice=slice, holder=f"h{self._holders}"))
         except Killed:
             return False
         except Exception:  # noqa: BLE001 - as the function answers 500
             return False
         finally:
+            delivery.reset(of_this)
             if self._tools - earlier:
                 await asyncio.wait(self._tools - earlier)  # a tool function outlives its orchestrator
+
+    async def _live(self, delivering: Awaitable[bool]) -> bool:
+        """Await a delivery until it ends, or dies in something that it does beside."""
+        doing = asyncio.ensure_future(delivering)
+        death = asyncio.ensure_future(self._deaths[delivery.get()].wait())
+        await asyncio.wait({doing, death}, return_when=asyncio.FIRST_COMPLETED)
+        death.cancel()
+        if doing.done():
+            return doing.result()
+        doing.cancel()
+        await asyncio.wait({doing})
+        raise Killed
 
     async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         call_request = CallRequest(
@@ -206,6 +236,12 @@ class SimulatedRun:
             )
         )
         return seen
+
+    async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:
+        deps = self._build_tool_deps(SCANNER)
+        scanning = scan_window(deps, execution=execution.id, task=execution.task, epoch=execution.epoch, texts=texts)
+        parts: Sequence[WindowPart] = await self._beside(scanning)
+        return parts
 
     async def _ask_files(self, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         objects: Any = InstrumentedPort(self.objects, "objects", self._counts[FILES])
@@ -244,6 +280,8 @@ class SimulatedRun:
         await asyncio.sleep(0)  # others go on meanwhile, as they do over a wire
         if self.see is not None:
             await self.see(point)
+        if point.role.endswith(ORCHESTRATOR) and self._deaths[delivery.get()].is_set():
+            raise Killed
         if self.hit or point != self.target:
             return
         self.hit = True
@@ -253,6 +291,8 @@ class SimulatedRun:
             await self._taken_over()
             return
         if point.role.endswith(ORCHESTRATOR):
+            if delivery.get():
+                self._deaths[delivery.get()].set()
             raise Killed
         if self.way in (BOTH, OTHER):
             self._died.set()
@@ -291,6 +331,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         entries=await ports.ledger.of_execution("e"),
         opening=await ports.executions.opening("e"),
         receipts=await ports.executions.receipts("e"),
+        chat=await read_chat(ports) if scenario.chats else None,
         balance=await read_balance(ports, execution.owner),
         effects=[Effect(**line) for line in tally.list_lines("effect")],
         events=await ports.usage.list_events(execution.workspace, most=1_000),

@@ -20,6 +20,7 @@ import google.cloud.firestore  # noqa: F401 - imported before the fork, so that 
 import httpcore
 
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.address import Address
@@ -29,6 +30,7 @@ from ferryman.egress.tls import create_context
 from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.contexts import FirestoreContexts
+from ferryman.gcp.conversations import FirestoreConversations
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from ferryman.gcp.halts import FirestoreHalts
@@ -44,10 +46,22 @@ from ferryman.loop.run import deliver
 from ferryman.ports.queue import NOW
 from ferryman.ports.tickets import CallRequest
 from ferryman.settings import Settings
-from ferryman.tools.execute_call import execute_call, scan_output
+from ferryman.tools.execute_call import execute_call, scan_output, scan_window
 from tests.campaigns.crash.bucket import FilesFunction, RemoteFunction
+from tests.campaigns.crash.driver import name_wake_up
 from tests.campaigns.crash.fixtures import Keys, Ports, build_loop_deps, build_tool_deps
-from tests.campaigns.crash.points import BOTH, FILES, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, InstrumentedPort, Point
+from tests.campaigns.crash.points import (
+    BOTH,
+    FILES,
+    ORCHESTRATOR,
+    OTHER,
+    SCANNER,
+    TOOL,
+    WINDOW,
+    Counting,
+    InstrumentedPort,
+    Point,
+)
 from tests.campaigns.crash.scenarios import Scenario
 from tests.campaigns.crash.sockets import answer_always, ask
 from tests.campaigns.crash.storage import open_bucket
@@ -119,8 +133,12 @@ class FileQueue:
     def __init__(self, tally: FileTally, clock: FileClock) -> None:
         self._tally, self._clock = tally, clock
 
-    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, wake_up: str = "") -> None:
-        self._tally.add("queued", slice=slice, due=(self._clock.now() + after).isoformat(), wake_up=wake_up)
+    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, wake_up: str = "", waits: int = 0) -> None:
+        if execution != "e":
+            return  # the next answer's, which is not delivered here
+        self._tally.add(
+            "queued", slice=slice, due=(self._clock.now() + after).isoformat(), wake_up=name_wake_up(wake_up, waits)
+        )
 
 
 class PlannedDeath:
@@ -185,6 +203,7 @@ def build_ports(clients: GoogleClients) -> Ports:
     return Ports(
         owners=FirestoreOwners(clients),
         contexts=FirestoreContexts(clients),
+        conversations=FirestoreConversations(clients),
         jobs=FirestoreJobs(clients),
         agents=FirestoreAgents(clients),
         tasks=FirestoreTasks(clients),
@@ -223,6 +242,12 @@ class RemoteTools:
             (os.getpid(), SCANNER, execution.id, execution.task, execution.epoch, list(content))
         )
         return seen
+
+    async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:
+        parts: Sequence[WindowPart] = await self._ask(
+            (os.getpid(), WINDOW, execution.id, execution.task, execution.epoch, list(texts))
+        )
+        return parts
 
     async def _ask(self, message: Any) -> Any:
         return await ask(self._socket, message)
@@ -290,6 +315,8 @@ async def _serve_tools(request: WorkerRequest) -> None:
         if kind == TOOL:
             return await execute_call(tool_deps, *arguments)
         execution, task, epoch, content = arguments
+        if kind == WINDOW:
+            return await scan_window(scanning, execution=execution, task=task, epoch=epoch, texts=content)
         return await scan_output(scanning, execution=execution, task=task, epoch=epoch, content=content)
 
     await answer_always(request.socket(TOOL), answer)

@@ -24,6 +24,7 @@ from ferryman.gcp.execution_documents import ADMITTED, write_execution
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.queue import MemoryQueue
@@ -101,6 +102,7 @@ class Deployment:
             },
             **dict.fromkeys(("model", "scanner", "registry", "signing", "seal"), unused),
             clusters=MemoryClusters(Memory()),
+            conversations=MemoryConversations(Memory()),
             queue=MemoryQueue(),
             alerts=MemoryAlertQueue(),
             metering=MemoryUsageQueue(),

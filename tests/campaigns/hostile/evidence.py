@@ -21,6 +21,7 @@ from tests.campaigns.hostile.upstream import ReceivedRequest
 
 STORAGE = "what Firestore and the queue keep"
 BUCKET = "the bucket"
+API_ANSWERS = "an answer of the API"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ async def gather(harness: Harness, runs: Sequence[ScenarioRun]) -> Evidence:
     files = await asyncio.to_thread(_files, harness)
     places = {
         "what the model was told": last,
-        "an answer of the API": [answer for run in runs for answer in run.responses],
+        API_ANSWERS: [answer for run in runs for answer in run.responses],
         "the queue": [json.dumps(delivery).encode() for delivery in await harness.admin.list_deliveries()],
         **files,
     }

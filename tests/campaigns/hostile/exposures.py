@@ -11,11 +11,11 @@ from urllib.parse import unquote
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from tests.campaigns.hostile.evidence import BUCKET, STORAGE, Evidence
+from tests.campaigns.hostile.evidence import API_ANSWERS, BUCKET, STORAGE, Evidence
 from tests.campaigns.hostile.filed import FILES
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, KEYS, OWN_HEADER, PARAM, PUBLIC
-from tests.campaigns.hostile.spelling import WAYS, fill
+from tests.campaigns.hostile.spelling import WAYS, fill, reduce_to_letters
 from tests.campaigns.hostile.upstream import ReceivedRequest
 
 FRAGMENT = 16
@@ -30,7 +30,6 @@ OF_ALERTS = {"canary": "the key in an alert's address", "alert_secret": "the sec
 
 OWN_HOST = {"key": BEARER, "bkey": BEARER, "hkey": HEADER, "pkey": PARAM, "skey": PUBLIC}
 
-_DROPPED = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\n")
 _TAGS = {0xE0000 + code: code for code in range(1, 0x80)}
 """Unicode's tag characters, which nobody sees, and the characters that they stand for."""
@@ -72,6 +71,7 @@ def find_exposures(
         for view in views(_without_own(seen, by_token.get(token)))
     ]
     uploading = {credited[entry.token] for entry in everyone if _is_uploaded(entry)}
+    pasting = {credited[entry.token] for entry in everyone if "{key" in str(entry.scenario.chat)}
     sights += [
         (place, view) for place, things in evidence.places.items() for thing in things for view in (thing, *_cheap(thing))
     ]
@@ -83,6 +83,8 @@ def find_exposures(
                 continue  # the workspace itself, whose owner set it
             if place == BUCKET and scenario in uploading:
                 continue  # a person has stored it, in a file of the same workspace
+            if place in (STORAGE, API_ANSWERS) and scenario in pasting:
+                continue  # it is in a person's own message
             if (scenario, name, place) not in reported:
                 reported.add((scenario, name, place))
                 yield scenario, f"{name} is in {place}"
@@ -113,11 +115,6 @@ def _without_own(seen: ReceivedRequest, run: ScenarioRun | None) -> bytes:
     if run is not None and seen.host == PARAM and not seen.stranger:
         raw = re.sub(rb"([?&])apikey=" + run.words["pkey"].encode() + rb"(?=[& ])", rb"\1", raw, count=1)
     return seen.host.encode() + b"\n" + raw
-
-
-def reduce_to_letters(raw: bytes) -> bytes:
-    """Return letters and digits alone, in lower case: separators, case and escapes' own signs do not hide anything from it."""
-    return raw.translate(None, _DROPPED).lower()
 
 
 def build_patterns(value: str) -> set[bytes]:

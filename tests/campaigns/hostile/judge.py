@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from tests.campaigns.hostile.archived import find_import_faults
+from tests.campaigns.hostile.chatted import find_forged_turns, find_shown_parts
 from tests.campaigns.hostile.conversations import find_conversation_faults
 from tests.campaigns.hostile.direct import BUCKET
 from tests.campaigns.hostile.downloads import find_download_faults, find_signatures
@@ -18,8 +19,9 @@ from tests.campaigns.hostile.exposures import find_exposures
 from tests.campaigns.hostile.labels import find_claims
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.reading import find_misdescribed, find_misreadings
-from tests.campaigns.hostile.scenario import BEARER, HEADER, PARAM, PUBLIC
+from tests.campaigns.hostile.scenario import BEARER, HEADER, KEYS, PARAM, PUBLIC
 from tests.campaigns.hostile.shown import find_unshown, find_whispers
+from tests.campaigns.hostile.spelling import fill
 from tests.campaigns.hostile.upstream import ReceivedRequest
 from tests.campaigns.hostile.wire import HOSTS, NOBODY, find_absences, find_faults, find_owner
 
@@ -66,6 +68,8 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *_judge_after(run),
             *_judge_greed(run),
             *find_conversation_faults(run),
+            *find_shown_parts(run.chat, run.words),
+            *find_forged_turns(run.chat, prompts, _list_messages(run)),
             *find_download_faults(run),
             *find_signatures(run, evidence),
             *find_import_faults(run.imports, run.board, "" if run.victim is None else run.victim.words["secret"]),
@@ -77,6 +81,12 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *(sentence for prompt in prompts[-1:] for sentence in find_unshown(run, prompt)),
         ]
     return Verdict(got=_deduplicate(findings), missed=_deduplicate(missed))
+
+
+def _list_messages(run: ScenarioRun) -> list[str]:
+    """Return what a person has said in a chat, as the model may read it."""
+    redacted = {word: f"[redacted:{name}]" for word, (name, _) in KEYS.items()}
+    return list(fill(run.scenario.chat, {**run.words, **redacted}))
 
 
 def _deduplicate(findings: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -99,8 +99,13 @@ LAYERS = (
         replacements=(
             Replacement(
                 file="tools/execute_call.py",
-                old="    return list(await deps.redact_blocks(current.owner, credentials.values(), content))",
+                old="    return list(await deps.redact_blocks(owner, credentials, content))",
                 new="    return list(content)",
+            ),
+            Replacement(
+                file="tools/execute_call.py",
+                old="    clean = await deps.redact_blocks(owner, credentials, blocks)",
+                new="    clean = blocks",
             ),
         ),
     ),
@@ -316,7 +321,7 @@ LAYERS = (
     Layer(
         name="counts of an agent's calls",
         replacements=(
-            Replacement(file="loop/calls.py", old="if most is not None and run.calls_made[name] >= most:", new="if most == 0:"),
+            Replacement(file="loop/limits.py", old="if most is not None and self.counts[name] >= most:", new="if most == 0:"),
         ),
     ),
     Layer(

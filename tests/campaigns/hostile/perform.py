@@ -22,6 +22,7 @@ from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
 from tests.campaigns.hostile import alerted, archived, direct, filed, forge
+from tests.campaigns.hostile.chatted import Chat, Chatting
 from tests.campaigns.hostile.harness import Harness, new_key
 from tests.campaigns.hostile.members import bring_in, describe_place
 from tests.campaigns.hostile.scenario import (
@@ -45,13 +46,13 @@ POLL_S = 0.5
 """The end of an execution is read from the store, which costs a tenth of a request to the API."""
 
 CREATED, ACCEPTED = 201, 202
-ID_FIELDS: Mapping[str, str] = {"mine": "execution_id", "mtask": "task_id", "magent": "agent_id"}
+ID_FIELDS: Mapping[str, str] = {"mine": "execution_id", "mtask": "task_id", "magent": "agent_id", "mchat": "conversation_id"}
 """Words for what an attacker makes, and the fields of answers in which they are."""
 
 CONVERSATION_MAX = "110"
 """The limit of the conversation of a victim who goes on in it: its executions reserve 100 credits each and use about three."""
 
-VICTIMS = ("vtask", "vexec", "vworkspace", "vagent", "vtalk", "vlink", "other", "link", "late", "foreign", "elsewhere")
+VICTIMS = ("vtask", "vexec", "vworkspace", "vagent", "vtalk", "vchat", "vlink", "other", "link", "late", "foreign", "elsewhere")
 DIRECT = ("direct", *(f"direct_{change}" for change in direct.CHANGES))
 """Words for what the victim has, which are known once there is one."""
 
@@ -83,6 +84,7 @@ class ScenarioRun:
     key: str = field(default_factory=keys.generate_key, repr=False)
     task: str = ""
     execution: str = ""
+    chat: Chat | None = None
     record: Mapping[str, Any] = field(default_factory=dict, repr=False)
     me: Mapping[str, Any] = field(default_factory=dict, repr=False)
     budgets: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
@@ -229,12 +231,25 @@ async def _prepare(harness: Harness, run: ScenarioRun) -> None:
 
 
 async def _run(harness: Harness, run: ScenarioRun) -> None:
+    if run.scenario.chat:
+        await _chat(harness, run)
+        return
     fields = {"input": run.scenario.input, "conversation": run.scenario.conversation}
     start = {name: fill(text, run.words) for name, text in fields.items() if text}
     await _start(harness, run, start)
     await _end(harness, run)
     if run.scenario.alerted:
         await _attack_alert(harness, run)
+
+
+async def _chat(harness: Harness, run: ScenarioRun) -> None:
+    """Have the owner talk with the task, and note all that is answered."""
+    chatting = Chatting(harness, run.bearer)
+    chat = run.chat = await chatting.begin(run.task)
+    await chatting.talk(chat, fill(run.scenario.chat, run.words))
+    for run.execution in chat.executions:
+        await _end(harness, run)
+    run.responses += [*chat.pages, *(content for watched in chat.streams for content in watched.list_contents())]
 
 
 async def _attack_alert(harness: Harness, run: ScenarioRun) -> None:
@@ -250,6 +265,18 @@ async def _attack_alert(harness: Harness, run: ScenarioRun) -> None:
 
 async def _start(harness: Harness, run: ScenarioRun, start: Mapping[str, Any]) -> None:
     run.execution = (await _request(harness, run, "POST", f"/v1/tasks/{run.task}/executions", start))["execution_id"]
+
+
+async def _ask(harness: Harness, run: ScenarioRun) -> asyncio.Future[httpx.Response]:
+    """Start an execution with a message in a conversation of its own, and return the request, which waits for the answer."""
+    chat = await Chatting(harness, run.bearer).begin(run.task)
+    run.words["talk"], path = chat.name, f"/v1/conversations/{chat.name}"
+    body = {"content": "Is it decided?"}
+    asking = asyncio.ensure_future(harness.http.post(f"{harness.url}{path}/messages", json=body, headers=run.bearer))
+    while not (pending := (await _request(harness, run, "GET", path))["pending"]):  # noqa: ASYNC110 - another process stores it
+        await asyncio.sleep(POLL_S)
+    run.execution = pending[0]["execution_id"]
+    return asking
 
 
 async def _resume(harness: Harness, run: ScenarioRun) -> None:
@@ -302,10 +329,13 @@ async def _act(harness: Harness, run: ScenarioRun) -> None:
     if run.scenario.resumes:
         path = f"/v1/workspaces/{victim.words['workspace']}"
         await _request(harness, victim, "PATCH", path, {"conversation_credits_max": CONVERSATION_MAX})
-    await _start(harness, victim, {"conversation": victim.words["talk"]})
+    asking = await _ask(harness, victim) if run.scenario.victim_chats else None
+    if asking is None:
+        await _start(harness, victim, {"conversation": victim.words["talk"]})
     while not any(item.target == f"/{victim.token}/slow" for item in reversed(harness.upstream.seen)):  # noqa: ASYNC110 - another process asks
         await asyncio.sleep(0.05)
     run.words |= {"vtask": victim.task, "vexec": victim.execution, "vtalk": victim.words["talk"]}
+    run.words["vchat"] = victim.words["talk"]
     run.words |= describe_place(victim.token)
     # what belongs to the victim, in requests that are answered without it
     run.words |= {"other": run.words["vworkspace"], "vlink": victim.words["link"]}
@@ -318,6 +348,8 @@ async def _act(harness: Harness, run: ScenarioRun) -> None:
         await asyncio.gather(*(_send_at_once(harness, run, act, gate, number) for number in range(act.times)))
     if run.imports:
         run.board = (await harness.http.get(f"{harness.url}{filed.FILES}board.md", headers=victim.bearer)).text
+    if asking is not None:
+        victim.responses.append((await asking).content)
     if not run.scenario.resumes:
         await _end(harness, victim)
 

@@ -78,8 +78,8 @@ class Act:
     or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE; or the name of one of the scenario's
     `members`. `status` is what it has to be answered with, where that is known. It is sent so many `times`, so many of
     them `at_once`, each with its `{number}`, and at `most` so many of these may be done. What is started is `{mine}` from
-    then on, an agent that is made `{magent}`, a task `{mtask}`, a link to a file `{link}`, and a direct one
-    `{direct}`.
+    then on, an agent that is made `{magent}`, a task `{mtask}`, a conversation `{mchat}`, a link to a file `{link}`, and a
+    direct one `{direct}`.
     """
 
     to: str
@@ -112,7 +112,9 @@ class Scenario:
     turns are run besides, unless `acts_alone`. `renames` gives hosts other addresses once `before` is answered. With `alerted`,
     the execution is refused by a cap: its alert is awaited, and `after` are sent, in which it is `{alert}`. The execution
     belongs to a `conversation`. With `resumes`, the victim's conversation may use little more than its first execution, and
-    the victim goes on in it after the attack.
+    the victim goes on in it after the attack. With a `chat`, executions answer these messages of the owner's, one after the
+    other, and each answer is watched in every format; a victim who `victim_chats` has its execution so, in the conversation
+    `{vchat}`.
 
     `expected` are texts that the model has to have read in results: without one, the scenario did not take place. What is
     `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`.
@@ -151,6 +153,8 @@ class Scenario:
     alerted: bool = False
     after: tuple[Act, ...] = ()
     conversation: str | None = None
+    chat: tuple[str, ...] = ()
+    victim_chats: bool = False
     resumes: bool = False
     expected: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()

@@ -118,6 +118,14 @@ WAYS: Mapping[str, Callable[[str], str]] = {
     "xz": lambda text: _base64(lzma.compress(text.encode())),
 }
 
+_DROPPED = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
+
+
+def reduce_to_letters(raw: bytes) -> bytes:
+    """Return letters and digits alone, in lower case: separators, case and escapes' own signs do not hide anything from it."""
+    return raw.translate(None, _DROPPED).lower()
+
+
 _SLOT = re.compile(r"\{([a-z_]+)((?:\|[A-Za-z0-9]+)*)\}")
 
 

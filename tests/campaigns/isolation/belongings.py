@@ -207,6 +207,17 @@ async def make_conversation(deployment: Deployment, mine: Belongings) -> str:
     return name
 
 
+async def make_chat(deployment: Deployment, mine: Belongings) -> str:
+    """Begin two conversations with the agent; in the second a message was answered, as far as it was stopped."""
+    body = {"agent_id": mine.ids["agent"], "title": f"{mine.word} talk"}
+    await deployment.ask(mine.caller, "POST", "/v1/conversations", body=body)
+    chat = str((await deployment.ask(mine.caller, "POST", "/v1/conversations", body=body))["conversation_id"])
+    message = {"content": mine.word, "model": "scripted/isolation"}
+    await deployment.ask(mine.caller, "POST", f"/v1/conversations/{chat}/messages", body=message)
+    await deployment.ask(mine.caller, "POST", f"/v1/conversations/{chat}/stop")
+    return chat
+
+
 async def make_job(deployment: Deployment, mine: Belongings) -> str:
     """Make those that deleted an agent, a member and a workspace; the one of the attempts is that of the agent."""
     deleted_ids = {kind: deployment.draws.new(kind) for kind in DELETION_JOBS}
@@ -253,7 +264,12 @@ def _build_invitation(deployment: Deployment, mine: Belongings) -> Invitation:
 
 
 DELETED = "deleted"
-DELETION_JOBS = {"agent": JobKind.DELETE_AGENT, "person": JobKind.END_EXECUTIONS, "workspace": JobKind.DELETE_WORKSPACE}
+DELETION_JOBS = {
+    "agent": JobKind.DELETE_AGENT,
+    "chat": JobKind.DELETE_CONVERSATION,
+    "person": JobKind.END_EXECUTIONS,
+    "workspace": JobKind.DELETE_WORKSPACE,
+}
 """Kinds of which one was deleted by a job, which is answered to who asks for it again."""
 
 ALONGSIDE = frozenset({"key", "invitation"})
@@ -276,6 +292,7 @@ MAKERS: Mapping[str, Maker] = {
     "connection": make_connection,
     "execution": make_execution,
     "conversation": make_conversation,
+    "chat": make_chat,
     "job": make_job,
     "person": make_person,
     "file": make_file,

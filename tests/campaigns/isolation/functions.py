@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
-from ferryman.catalog.tools import FILES, FINDING, find_tool
+from ferryman.catalog.tools import FILES, FINDING, RECALLING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -42,6 +42,7 @@ from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_out
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.prepared_call import make_builtin_preparer
+from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.web.hook import WebHook
 from ferryman.vault import seal
@@ -217,6 +218,13 @@ class Functions:
         )
         files = FilePath(self.ports.tickets, MemoryFileQuotas(stage.memory), stage.objects, self, stage.clock)
         kinds = {**dict.fromkeys(("concierge", "local_function", "search", "web"), local.execute), FINDING: searches.execute}
+        kinds[RECALLING] = ResultReadings(
+            tickets=self.ports.tickets,
+            scanner=self,
+            clock=stage.clock,
+            conversations=deps.conversations,
+            executions=self.ports.executions,
+        ).execute
         kinds[FILES] = files.calls.execute
         return replace(
             deps,

@@ -29,6 +29,7 @@ from ferryman.gcp.audit import FirestoreAuditEntries
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
+from ferryman.gcp.conversations import FirestoreConversations
 from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
@@ -247,7 +248,8 @@ async def jobs_listed(clients: GoogleClients) -> None:
 
 async def job_at_work(clients: GoogleClients) -> None:
     lease = timedelta(seconds=9)
-    for kind, subject in ((JobKind.DELETE_WORKSPACE, "ws"), (JobKind.DELETE_AGENT, "agent")):
+    kinds = {JobKind.DELETE_WORKSPACE: "ws", JobKind.DELETE_AGENT: "agent", JobKind.DELETE_CONVERSATION: "conv"}
+    for kind, subject in kinds.items():
         job = Job(id=subject, owner="ann", workspace="w", kind=kind, subject=subject, created_at=NOW)
         await Places(clients.firestore()).locate_job(subject).set(documents.write(job))
         claimed, _ = await FirestoreJobs(clients).claim(subject, slice=0, holder="h", now=NOW, lease=lease)
@@ -315,6 +317,13 @@ async def audited(clients: GoogleClients) -> None:
     await FirestoreAuditEntries(clients).list("ann", "w", most=1)
 
 
+async def chats_listed(clients: GoogleClients) -> None:
+    conversations = FirestoreConversations(clients)
+    for agent, after in ((None, None), ("a", Position(NOW, "c"))):
+        await conversations.list("ann", "w", agent=agent, after=after)
+    await conversations.list_messages("c", after=1, most=9)
+
+
 QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreAgents.list": (agents_listed,),
     "FirestoreAgents._create": (agent_created,),
@@ -346,9 +355,11 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreConnections.put": (connection_begun,),
     "FirestoreExecutions.list": (list_everything, listed_by_task, listed_by_agent, listed_by_status, next_page_listed),
     "FirestoreExecutions.claim": (claimed_again,),
-    "FirestoreExecutions.steps": (stepped,),
-    "FirestoreExecutions.tickets": (ticketed,),
-    "FirestoreExecutions.receipts": (receipted,),
+    "FirestoreConversations.list": (chats_listed,),
+    "FirestoreConversations.list_messages": (chats_listed,),
+    "FirestoreJournal.steps": (stepped,),
+    "FirestoreJournal.tickets": (ticketed,),
+    "FirestoreJournal.receipts": (receipted,),
     "FirestoreSealedInventory.list_credentials": (sealed_anywhere,),
     "FirestoreSealedInventory.count_calls": (calls_under_way,),
     "FirestoreSealedInventory._list_under_way": (begun,),

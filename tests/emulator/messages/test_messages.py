@@ -123,6 +123,17 @@ async def test_an_unmet_expectation_is_refused_and_reported(
     assert report["steps"][0]["played"] == 0
 
 
+async def test_a_script_for_each_question_begins_again_with_calls_of_other_ids(
+    claude: anthropic.AsyncAnthropic, messages: Messages
+) -> None:
+    messages.put("rain", {**SCRIPT, "each_question": True})
+    first = await claude.messages.create(**ASK)
+    history = [*continue_conversation(first), {"role": "assistant", "content": "It rains."}, *ASK["messages"]]
+    second = await claude.messages.create(**{**ASK, "messages": history})
+    assert second.content[0].text == first.content[0].text
+    assert [block.id for block in second.content[1:]] != [block.id for block in first.content[1:]]
+
+
 async def test_a_step_past_the_end_is_refused(claude: anthropic.AsyncAnthropic) -> None:
     talk = continue_conversation(await claude.messages.create(**ASK))
     talk += [{"role": "assistant", "content": "It rains."}, {"role": "user", "content": "And now?"}]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from uuid import UUID
 import pytest
 
 from ferryman.catalog.tools import TOOLS
+from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TRUNCATED, Ticket, TicketState
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.part import Part, PartKind
@@ -21,8 +23,11 @@ from ferryman.domain.labels.label import OWNED, READ, Source
 from ferryman.domain.owners.user_changes import DOCUMENT_BYTES_MAX, UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.settings import ToolSettings
+from ferryman.halting import HaltWatch
 from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.owners import MemoryHalts
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.local_functions import build_user_id
@@ -48,6 +53,7 @@ class Caller:
     requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     scanned: int = 0
     on_scan: Exception | None = None
+    on_ask: Callable[[], Awaitable[None]] | None = None
 
     def __post_init__(self) -> None:
         self.memory.executions["e"] = build_execution(status=Status.RUNNING, lease=build_lease(), policy=POLICY)
@@ -65,6 +71,8 @@ class Caller:
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
         self.requests.append((function, body))
         self.clock.turn(2)
+        if self.on_ask is not None:
+            await self.on_ask()
         if isinstance(self.says, Exception):
             raise self.says
         return KeylessAnswer(self.says, self.code, self.changes, **self.reported)
@@ -322,3 +330,20 @@ async def test_the_agents_settings_of_the_tool_lower_the_time_of_a_call() -> Non
     caller.memory.executions["e"] = replace(caller.memory.executions["e"], policy=policy)
     await caller.execute()
     assert caller.requests[0][1]["within_s"] == 1.5
+
+
+@pytest.mark.parametrize("stopped_by", ["a cancel", "a kill switch"])
+async def test_a_call_that_only_reads_is_broken_off_where_its_execution_is_stopped(caller: Caller, stopped_by: str) -> None:
+    async def hang() -> None:
+        if stopped_by == "a cancel":
+            caller.memory.executions["e"] = replace(caller.memory.executions["e"], cancel_requested=True)
+        else:
+            caller.memory.halts.add(caller.memory.executions["e"].owner)
+        await asyncio.Event().wait()
+
+    caller.on_ask = hang
+    watch = HaltWatch(MemoryHalts(caller.memory), RecordingLog(), every=timedelta(milliseconds=1))
+    caller.calls = replace(caller.calls, halt_watch=watch)
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert (settled.state, settled.result.content) == (TicketState.SETTLED, refusal.HALTED.message)

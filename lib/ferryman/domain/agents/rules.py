@@ -24,7 +24,7 @@ SETTINGS_CHARACTERS_MAX = 20_000
 
 ARGUMENTS_DEPTH_MAX = 10
 
-UNTIMED = ("finding", "waiting")
+UNTIMED = ("finding", "recalling", "waiting")
 """The kinds of tools that the orchestrator executes itself: no time limit would end their calls."""
 
 
@@ -39,6 +39,7 @@ def find_agent_problems(
     problems = [
         *find_text_problems(name=agent.name, description=agent.description, system_prompt=agent.system_prompt),
         *find_list_problems("allowed_tools", agent.allowed_tools),
+        *find_list_problems("enabled_tools", agent.enabled_tools or ()),
         *_find_settings_problems(agent.tool_settings, tools),
         *find_credit_problems(agent, plan),
     ]

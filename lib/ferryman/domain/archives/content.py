@@ -12,6 +12,8 @@ from typing import Any
 
 from ferryman.domain.archives.lines import is_readable
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.message import Message
 from ferryman.domain.credentials.credential import Label
 from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.ledger import LedgerEntry, sort_entries
@@ -38,6 +40,7 @@ PARTS = ("opening", "policy", "steps", "calls", "ledger", "receipts")
 
 _NOT_OF_WORKSPACE = ("owner", "state", "alert_url", "alert_secret", "imported")
 _PLACE = ("owner", "workspace")
+_NOT_OF_CONVERSATION = (*_PLACE, "pending", "is_deleting")
 _NOT_OF_TASK = ("owner", "workspace", "schedule_generation", "next_fire_at", "paused")
 
 
@@ -107,12 +110,25 @@ def write_documents(stored: Iterable[UserDocument], people: Mapping[str, str]) -
         yield line if is_readable(line) else {**line, "content": None}
 
 
+def write_conversation(conversation: Conversation, head: int) -> Iterator[Line]:
+    """Yield the line of a conversation, whose shown branch ends with message `head` in the archive."""
+    yield {**_leave_out(document.serialize(conversation), _NOT_OF_CONVERSATION), "head": head}
+
+
+def write_messages(messages: Iterable[Message]) -> Iterator[Line]:
+    """Yield the lines of messages."""
+    for message in messages:
+        yield document.serialize(message)
+
+
 def write_execution(execution: Execution) -> Iterator[Line]:
     """Yield the first lines of an execution: its record's, and its policy's where it has one.
 
     One that was imported has the ids in its record that it had where it ran, so that its receipts fit: `place` has those here.
     """
     place = {"execution": execution.id, "task": execution.task, "agent": execution.agent}
+    if execution.answer:
+        place["conversation"] = execution.conversation
     origin = None if execution.imported_from is None else document.serialize(execution.imported_from)
     value = document.serialize_recorded(execution.restore())
     yield {"kind": "execution", "place": place, "origin": origin, "value": value}

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 
 from ferryman.domain.archives.lines import ArchiveError
 
-KINDS = ("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "usage", "files", "executions")
+KINDS = (
+    *("workspace", "agents", "tasks", "tools", "members", "audit", "alerts", "documents", "usage", "files"),
+    *("conversations", "messages", "executions"),
+)
 """The kinds of files, in their order: what refers to something comes after it."""
 
-IMPORTED = ("workspace", "agents", "tasks", "tools", "files", "executions")
+IMPORTED = ("workspace", "agents", "tasks", "tools", "files", "conversations", "messages", "executions")
 """The kinds that are imported. Others are verified and counted, and stay in the archive: nothing gives anybody a right."""
 
 NOT_IMPORTED = tuple(kind for kind in KINDS if kind not in IMPORTED)

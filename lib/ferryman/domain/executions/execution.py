@@ -16,9 +16,11 @@ from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.origin import Origin
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.executions.surface import CHAT, TASK, Surface
 from ferryman.domain.executions.usage import Usage
+from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.receipts.receipt import Head
-from ferryman.domain.stored import STORED_NAME
+from ferryman.domain.stored import LEFT_OUT, STORED_NAME
 from ferryman.domain.workspaces.names import fill_place
 
 INPUT_CHARACTERS_MAX = 20_000
@@ -27,6 +29,9 @@ OWNER = "owner"
 
 PAUSED = "pause_turn"
 """The stop reason of a turn that is to be continued."""
+
+STOPPED = "stopped"
+"""The stop reason of a turn that a person stopped while the model wrote it: no provider's own."""
 
 
 class Status(StrEnum):
@@ -74,7 +79,7 @@ class ExecutionSummary:
     cancelled it first, `OWNER` for the owner's own key; "" where nobody did.
     `slice` is the queue delivery that may go on with it, and older ones may not. `credits_held` are reserved for work under way
     and not in `credits_used` yet. `scheduled_for` is set where a schedule started it. `labels` are its starter's own; no model
-    sees them.
+    sees them. `answer` is the number of the message of its conversation that it writes; 0 for an execution of no chat.
     """
 
     id: str
@@ -101,12 +106,18 @@ class ExecutionSummary:
     cancelled_by: str = ""
     slice: int = 0
     imported_from: Origin | None = None
+    answer: int = 0
 
     fills_defaults_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Put an execution that names no workspace into its owner's default one, and give it that one's default agent."""
         fill_place(self)
+
+    @property
+    def surface(self) -> Surface:
+        """The rules by which the loop runs it."""
+        return CHAT if self.answer else TASK
 
     @property
     def context(self) -> ExecutionContext:
@@ -133,9 +144,13 @@ class Execution(ExecutionSummary):
     schedule started it. `coverage` is sealed to the key holders: which characters of which secrets its calls have sent so far.
     `retention_days` is how many days its workspace keeps it after its end, as it was when the execution was created; None: as
     many as the deployment. `taken_over_by` is who answers for it since the person who started it left the workspace, `OWNER`
-    for the owner's own key.
+    for the owner's own key. `question` is the number of the message that its answer is to; 0 where it answers none. `model` is
+    what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40).
     """
 
+    question: int = 0
+    model: str = ""
+    enable_tools: bool = True
     input: str | None = field(default=None, repr=False)
     schedule_generation: int | None = None
     retention_days: int | None = None
@@ -166,8 +181,22 @@ class Execution(ExecutionSummary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryPlan:
+    """What an answer begins with where its history is long: the first `count` messages of the history become a summary.
+
+    `through` is the number of the last message of the conversation that the summary replaces.
+    """
+
+    count: int
+    through: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSetup:
     """Step 0: everything that the model calls are made of, so that a replay needs nothing else. Scanned.
+
+    `history` are the messages before the prompt, where this is an answer in a conversation, and `label` is theirs; with a
+    `summary` the first turn makes one of some of them.
 
     `price` is the price of a million of the model's tokens in USD at the start, by kind of token; `timeout_s` is the time limit
     of the execution, in seconds.
@@ -184,6 +213,9 @@ class ExecutionSetup:
     started_at: datetime
     price: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = field(default=0.0, metadata={STORED_NAME: "patience_s"})
+    history: tuple[Mapping[str, Any], ...] = field(default=(), repr=False, metadata=LEFT_OUT)
+    label: FlowLabel = field(default=OWNED, metadata=LEFT_OUT)
+    summary: SummaryPlan | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +224,7 @@ class Step:
 
     `event` is the number of the turn's own event; each call takes the two numbers that follow. `slice` is the delivery that
     committed it, `prompt_digest` the SHA-256 of the prompt in hex (`message.digest_prompt`).
+    A turn that `summarizes` is no part of the answer: its text replaces so many messages of the history from then on.
     """
 
     number: int
@@ -205,6 +238,7 @@ class Step:
     at: datetime
     slice: int = 0
     prompt_digest: str = ""
+    summarizes: int = field(default=0, metadata=LEFT_OUT)
 
     @property
     def is_paused(self) -> bool:

@@ -69,9 +69,10 @@ class MessageHistory:
         whole.update(_END)
         return whole.hexdigest()
 
-    def join(self) -> bytes:
-        """Return the messages as one JSON array."""
-        return b"[" + _SEPARATOR.join(self._encoded) + b"]"
+    @property
+    def encoded(self) -> tuple[bytes, ...]:
+        """The messages in order, each as JSON."""
+        return tuple(self._encoded)
 
     def _encode_beginning(self) -> bytes:
         return b"[" + _encode(self._system) + _SEPARATOR + _encode(self._tools) + _SEPARATOR + b"["

@@ -19,7 +19,7 @@ Message = Mapping[str, Any]  # {"role": "user" | "assistant", "content": str | [
 class Prompt:
     """The input of one model call. A `closing` one asks for the answer: the tools are listed but may not be used.
 
-    `encoded_messages` are the messages as one JSON array, where they are encoded already (`history.MessageHistory`).
+    `encoded_messages` are the messages, each as JSON, where they are encoded already (`history.MessageHistory`).
     """
 
     model: str
@@ -29,13 +29,13 @@ class Prompt:
     max_tokens: int
     temperature: float | None = None
     closing: bool = False
-    encoded_messages: bytes | None = field(default=None, repr=False, compare=False)
+    encoded_messages: Sequence[bytes] | None = field(default=None, repr=False, compare=False)
 
-    def encode_messages(self) -> bytes:
-        """Return the messages as one JSON array."""
+    def encode_messages(self) -> list[bytes]:
+        """Return the messages, each as JSON."""
         if self.encoded_messages is not None:
-            return self.encoded_messages
-        return json.dumps(list(self.messages), sort_keys=True).encode()
+            return list(self.encoded_messages)
+        return [json.dumps(message, sort_keys=True).encode() for message in self.messages]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,20 @@ class Reply:
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         return extract_calls(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDelta:
+    """What the model has just written, unscanned: of block `index`, counted from 0, the `text` that follows.
+
+    A block begins with a delta that may have no text. `call` and `name` are the id of a call and the name of its tool, and its
+    text is its arguments as JSON; both are "" for a text.
+    """
+
+    index: int
+    text: str = field(repr=False)
+    call: str = ""
+    name: str = ""
 
 
 def join_text(content: Sequence[Block]) -> str:

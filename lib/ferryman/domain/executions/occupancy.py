@@ -47,6 +47,13 @@ class NoFreeSlotError(Exception):
         self.queued = queued
 
 
+class AnswerNotNextError(NoFreeSlotError):
+    """An answer of the same conversation that was asked for before has not ended; `execution` waits, as it was."""
+
+    def __init__(self, execution: Execution) -> None:
+        super().__init__(execution, queued=0)
+
+
 @dataclass(frozen=True, slots=True)
 class Occupancy:
     """One owner's executions that have not ended: the `queued` ones with the time since when, the `running` ones with the end

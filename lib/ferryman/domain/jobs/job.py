@@ -20,6 +20,7 @@ class JobKind(StrEnum):
 
     DELETE_WORKSPACE = "delete_workspace"
     DELETE_AGENT = "delete_agent"
+    DELETE_CONVERSATION = "delete_conversation"
     END_EXECUTIONS = "end_executions"
     """Of a person who left the workspace."""
     TAKE_OVER_EXECUTIONS = "take_over_executions"
@@ -45,10 +46,10 @@ class JobStatus(StrEnum):
 class Job:
     """A job as stored.
 
-    `subject` is the id of what it is about: a workspace, an agent of `workspace`, or a person who left it. `person` asked for
-    it, "" with the owner's own key; `successor` is who takes executions over, and `executions` are those that it ends or hands
-    over. `files` are the keys of those that it is deleting, which are counted already. `stage` is what is being deleted, and
-    `counts` how many of each kind were. `slice` is the delivery that may go on.
+    `subject` is the id of what it is about: a workspace, an agent or a conversation of `workspace`, or a person who left it.
+    `person` asked for it, "" with the owner's own key; `successor` is who takes executions over, and `executions` are those
+    that it ends or hands over. `files` are the keys of those that it is deleting, which are counted already. `stage` is what is
+    being deleted, and `counts` how many of each kind were. `slice` is the delivery that may go on.
     """
 
     id: str

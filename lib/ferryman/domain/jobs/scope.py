@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ferryman.domain.executions.execution import ExecutionSummary
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import AGENTS, MEMBERS, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import AGENTS, CONVERSATIONS, MEMBERS, TASKS, WorkspacePart
 from ferryman.domain.owners.cap import CapKind, name_part, name_person_part
 from ferryman.domain.workspaces.names import derive_default_agent
 
@@ -13,9 +13,12 @@ def concerns(job: Job, execution: ExecutionSummary) -> bool:
     """Tell whether `execution` belongs to the subject of `job`."""
     if (execution.owner, execution.workspace) != (job.owner, job.workspace):
         return False
-    if job.kind is JobKind.DELETE_WORKSPACE:
-        return True
-    return job.subject == (execution.agent if job.kind is JobKind.DELETE_AGENT else execution.person)
+    subjects = {
+        JobKind.DELETE_WORKSPACE: execution.workspace,
+        JobKind.DELETE_AGENT: execution.agent,
+        JobKind.DELETE_CONVERSATION: execution.conversation,
+    }
+    return job.subject == subjects.get(job.kind, execution.person)
 
 
 def name_balance_part(job: Job, part: WorkspacePart, name: str) -> str | None:
@@ -35,7 +38,9 @@ def list_subject_parts(job: Job) -> tuple[str, ...]:
     return (name_part(CapKind.AGENT, job.subject),) if job.kind is JobKind.DELETE_AGENT else ()
 
 
-def name_scope(job: Job) -> dict[str, str]:
-    """Return the fields, with their values, that documents of the subject of `job` have."""
+def name_scope(job: Job, part: WorkspacePart) -> dict[str, str]:
+    """Return the fields, with their values, that documents of a part of the subject of `job` have."""
     scope = {"workspace": job.workspace}
+    if job.kind is JobKind.DELETE_CONVERSATION:
+        return {**scope, "id" if part is CONVERSATIONS else "conversation": job.subject}
     return {**scope, "agent": job.subject} if job.kind is JobKind.DELETE_AGENT else scope

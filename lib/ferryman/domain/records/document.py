@@ -30,7 +30,9 @@ _SUMMARY = (
     *("status", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
     *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "error"),
 )
-_PLACE = ("workspace_id", "agent_id", "person_id", "conversation_id", "cancelled_by", "taken_over_by")
+_PLACE = ("workspace_id", "agent_id", "person_id", "conversation_id", "cancelled_by", "taken_over_by", "answer", "question")
+"""What a record has only where it says something."""
+
 _PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
@@ -57,7 +59,7 @@ def serialize_record(record: Record) -> Document:
 def serialize_execution(execution: Execution) -> Document:
     """Return the execution as GET /v1/executions/{id} returns it."""
     rows = [serialize_row(row) for row in execution.tool_calls]
-    later = {"taken_over_by": execution.taken_over_by or None, "tool_calls": rows}
+    later = {"taken_over_by": execution.taken_over_by or None, "question": execution.question or None, "tool_calls": rows}
     return {**serialize_summary(execution), **later, **_select(execution, ("input", "output"))}
 
 
@@ -66,7 +68,8 @@ def serialize_recorded(execution: Execution) -> Document:
     whole = serialize_execution(execution)
     rest = {name: value for name, value in whole.items() if name not in _PLACE}
     cancelled_by = {"cancelled_by": execution.cancelled_by} if execution.cancelled_by else {}
-    return {**rest, **describe_place(execution), **cancelled_by}
+    numbers = {"answer": execution.answer, "question": execution.question} if execution.answer else {}
+    return {**rest, **describe_place(execution), **cancelled_by, **numbers}
 
 
 def serialize_summary(execution: ExecutionSummary) -> Document:
@@ -76,6 +79,7 @@ def serialize_summary(execution: ExecutionSummary) -> Document:
         "agent_id": execution.agent,
         "person_id": execution.person or None,
         "conversation_id": execution.conversation or None,
+        "answer": execution.answer or None,
         "cancelled_by": execution.cancelled_by or None,
     }
     summary = {"execution_id": execution.id, "task_id": execution.task, **place, **_select(execution, _SUMMARY)}

@@ -21,7 +21,7 @@ NUMBERS_PER_CALL = 2  # a call takes one where it begins, and one for its result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event: `number` rises by one from 1; `kind` is started, turn, tool_call, tool_result or finished."""
+    """One event: `number` rises by one from 1; `kind` is started, turn, summary, tool_call, tool_result or finished."""
 
     number: int
     kind: str
@@ -100,8 +100,8 @@ def build_started(execution: Execution) -> Event | None:
 
 
 def build_turn(step: Step) -> Event:
-    """Return the event of a turn."""
-    body = {
+    """Return the event of a turn, or of a summary of what was said before, which is no part of the answer."""
+    body: dict[str, Any] = {
         "iteration": step.number,
         "text": join_text(step.content),
         "calls": step.calls,
@@ -112,6 +112,8 @@ def build_turn(step: Step) -> Event:
     thinking = join_thinking(step.content)
     if thinking:
         body["thinking"] = thinking
+    if step.summarizes:
+        return Event(number=step.event, kind="summary", at=step.at, body={**body, "messages": step.summarizes})
     return Event(number=step.event, kind="turn", at=step.at, body=body)
 
 

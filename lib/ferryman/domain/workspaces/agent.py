@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from ferryman.domain.tools.names import names_tool
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.domain.workspaces.workspace import BEGINNING, DEFAULT_NAME
@@ -32,7 +33,9 @@ class Agent:
     `system_prompt` comes before that of a task, `model` is that of a task which names none, `allowed_tools` the names of the
     tools that it may call, with or without their prefix; an empty list allows every tool (S4-94). `tool_settings` are its own
     settings of tools by name. `max_credits_month` is its limit of credits in a month (UTC), `conversation_credits_max` that of
-    each conversation with it; None: no limit. `template` is the id of the catalog's agent that it was made from.
+    each conversation with it; None: no limit. In conversations it has tools only where `tools_enabled`, and of them only the
+    `enabled_tools` (S3-41, S3-43): None for all that its task has. `template` is the id of the catalog's agent that it was
+    made from.
     """
 
     id: str
@@ -46,10 +49,16 @@ class Agent:
     tool_settings: Mapping[str, ToolSettings] = field(default_factory=dict)
     max_credits_month: Decimal | None = None
     conversation_credits_max: Decimal | None = None
+    tools_enabled: bool = True
+    enabled_tools: tuple[str, ...] | None = None
     template: str | None = None
     archived: bool = False
     created_at: datetime
     updated_at: datetime
+
+    def enables(self, tool: str) -> bool:
+        """Tell whether its settings of conversations allow the tool of this name."""
+        return self.tools_enabled and (self.enabled_tools is None or names_tool(self.enabled_tools, tool))
 
     @property
     def is_default(self) -> bool:

@@ -13,6 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.conversations.chat_task import derive_chat_task
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.ids import is_id
 from ferryman.domain.owners.owner import Owner
@@ -25,6 +26,7 @@ from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.serving import keys
 from ferryman.serving.api.auditing import note_use, record_change
 from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.groups import AGENTS
 from ferryman.serving.api.limits import OWNER_REQUESTS_MAX, REQUEST_S, REQUESTS_MAX, take_turn
 from ferryman.serving.api.rights import Caller, RouteNeed, check_needs, find_needs, register_need
 
@@ -146,6 +148,9 @@ def name_services(task: Task, deps: ApiDependencies, having: str) -> str:
 
 async def _task(request: Request, task_id: str, deps: Dependencies, caller: CurrentCaller) -> Task:
     task = await deps.tasks.get(task_id) if is_id(task_id) else None
+    if task is None and request.url.path.startswith(AGENTS):
+        # under the address of the tool-calling page, an agent is its chat task
+        task = await deps.tasks.get(derive_chat_task(task_id))
     if task is None or not caller.sees(task):
         raise NotFoundError("task")
     request.state.task = task

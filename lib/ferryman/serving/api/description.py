@@ -19,6 +19,9 @@ _REFERENCE = "#/components/schemas/"
 UNSEEN = (ProblemDetails, ImportBody, ImportFile)
 """Shapes that FastAPI does not see in any route: they are written and read without it."""
 
+CHAT = "createChatMessage"
+"""The operation that is under the address of the tool-calling page alone."""
+
 ALWAYS = (413, 415, 500, 503)
 """What any route may answer."""
 
@@ -51,7 +54,7 @@ def _explain(document: dict[str, Any]) -> None:
             name = operation["operationId"].removesuffix("OfAgent")
             examples.add_examples(operation, name, answers)
             operation["description"] = meanings.OPERATIONS[name]
-            if path.startswith(AGENTS):
+            if path.startswith(AGENTS) and name != CHAT:
                 operation["deprecated"] = True
                 twin = path.replace(AGENTS, "/v1/tasks/", 1)
                 operation["description"] += " " + meanings.AGENT.format(path=twin)

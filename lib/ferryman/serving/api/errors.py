@@ -18,6 +18,7 @@ from ferryman.domain.owners.idempotency import InProgressError
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.stale import StaleError
+from ferryman.domain.workspaces.agent import AgentGoneError
 from ferryman.domain.workspaces.workspace import WorkspaceClosedError, WorkspaceGoneError
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.problems import create_problem, get_title
@@ -25,7 +26,7 @@ from ferryman.serving.problems import create_problem, get_title
 IN_PROGRESS_S = 2
 """After how many seconds a request that is under way is worth asking for again."""
 
-_FIELD = re.compile(r"[a-z][a-z_]{0,39}|[0-9]{1,4}", re.ASCII)
+_FIELD = re.compile(r"[a-z][a-zA-Z_]{0,39}|[0-9]{1,4}", re.ASCII)
 FAULTS_MAX = 100
 """How many of the fields that are not accepted are listed."""
 
@@ -104,6 +105,7 @@ _RESPONSES: dict[type[Exception], Callable[[Request, Any], Response]] = {
     InvalidInputError: lambda _, error: respond_invalid(error.problems),
     StaleError: lambda _, error: create_problem(409, f"{error}; try again"),
     WorkspaceGoneError: lambda _, __: create_problem(404, "there is no such workspace"),
+    AgentGoneError: lambda _, __: create_problem(404, "there is no such agent"),
     WorkspaceClosedError: lambda _, error: create_problem(409, str(error)),
     LimitReachedError: lambda _, error: create_problem(409, str(error)),
     InProgressError: _respond_in_progress,

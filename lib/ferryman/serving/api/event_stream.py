@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from asyncio import sleep
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from datetime import timedelta
 
 from starlette.responses import StreamingResponse
@@ -16,11 +15,12 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.domain.workspaces.member import Right
 from ferryman.ports.errors import UnavailableError
-from ferryman.ports.notices import Notice
-from ferryman.serving import sse
 from ferryman.serving.api.errors import TooManyRequestsError
 from ferryman.serving.api.revocation import still_has_right
 from ferryman.serving.api.rights import Caller
+from ferryman.serving.streams.frame import KEEP_ALIVE_S, MEDIA_TYPE
+from ferryman.serving.streams.projection import Projection
+from ferryman.serving.streams.sending import WatchedState, send_frames
 
 AGAIN_S = 5
 """After how many seconds it is worth another try where too many are open."""
@@ -30,14 +30,10 @@ RELEASE_S = 5.0
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
-
-POLLS_TOGETHER = 4
-"""Where the store tells of no changes, up to so many watched executions of one owner are read every `poll_s` seconds each,
-however many streams watch them. More are read less often, so that together they poll at the same rate."""
-
-
 CHECK_EVERY = timedelta(seconds=0.5)
 """How often it is read whether the client may still read: a stream ends within a second of a revocation."""
+
+NO_TIME = timedelta(0)
 
 
 STEP_S_MIN = 0.01
@@ -49,18 +45,22 @@ class _NotAllowedError(Exception):
 
 
 class EventStreamResponse(StreamingResponse):
-    """The frames of an execution's events. Made by `open_event_stream`."""
+    """The frames of a stream. Made by `open_event_stream`."""
 
     def __init__(
-        self, execution: Execution, *, after: int, deps: ApiDependencies, caller: Caller, stream: str, most: int
+        self,
+        execution: Execution,
+        projection: Projection,
+        *,
+        deps: ApiDependencies,
+        caller: Caller,
+        stream: str,
+        most: int,
+        prefix: str,
     ) -> None:
-        feed = deps.feeds.open(deps.executions, execution)
-        every_s = deps.poll_s if deps.notices is None else sse.KEEP_ALIVE_S
-        frames = sse.stream_events(feed, after=after, poll_s=every_s, sleep=self._sleep)
-        super().__init__(self._check_frames(frames), media_type=sse.MEDIA_TYPE, headers=HEADERS)
+        self._frames = self._check_frames(send_frames(projection, self._watch(execution), prefix=prefix, quiet_s=KEEP_ALIVE_S))
+        super().__init__(self._frames, media_type=MEDIA_TYPE, headers={**HEADERS, **projection.headers})
         self._deps = deps
-        self._execution = execution.id
-        self._notice: Notice | None = None
         self._owner, self._caller = caller.owner, caller
         self._stream = stream
         self._most = most
@@ -75,63 +75,65 @@ class EventStreamResponse(StreamingResponse):
         watchers, name = self._deps.watchers, self._owner.id
         watchers[name] += 1
         try:
-            async with self._follow():
-                await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, send)
         finally:
             watchers[name] -= 1
             if not watchers[name]:
                 del watchers[name]
             # however it ended: the client left, the execution did, or something broke
-            await asyncio.shield(self._release())
+            await asyncio.shield(self._close())
 
-    @asynccontextmanager
-    async def _follow(self) -> AsyncIterator[None]:
-        if self._deps.notices is None:
-            yield
-            return
-        async with self._deps.notices.follow(self._execution) as self._notice:
-            yield
+    async def _watch(self, execution: Execution) -> AsyncGenerator[WatchedState, None]:
+        """Yield what is watched whenever it has changed, and the seconds that pass between.
 
-    async def _sleep(self, seconds: float) -> None:
-        """Wait so long, or until a change is told. Raise `_NotAllowedError` once the client may not read any longer."""
-        if self._notice is None:
-            seconds *= max(1.0, self._deps.feeds.count(self._owner.id) / POLLS_TOGETHER)
-        while seconds > 0:
-            await self._check_access()
-            step = min(seconds, self._find_step_s())
-            if self._notice is None:
-                await sleep(step)
-            elif await self._notice.wait(step):
-                break
-            seconds -= step
-        await self._check_access()
+        Raise `_NotAllowedError` once the client may not read any longer.
+        """
+        async with aclosing(self._deps.hub.watch(execution)) as answers:  # type: ignore[type-var] # a generator, as all of them are
+            waiting = asyncio.ensure_future(anext(answers, None))
+            try:
+                while True:
+                    step = self._find_step_s()
+                    await asyncio.wait({waiting}, timeout=step)
+                    await self._check_access()
+                    if not waiting.done():
+                        yield step
+                        continue
+                    answer = waiting.result()
+                    if answer is not None and answer.execution.status.terminal:
+                        await self._check_access(every=NO_TIME)  # what ends may end because its person has left
+                    if answer is None:
+                        return
+                    yield answer
+                    waiting = asyncio.ensure_future(anext(answers, None))
+            finally:
+                waiting.cancel()
+                await asyncio.gather(waiting, return_exceptions=True)
 
-    async def _check_frames(self, frames: AsyncIterator[str]) -> AsyncIterator[str]:
+    async def _check_frames(self, frames: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
         """Yield `frames` while the client may read them, and the stream may be open: one that was not renewed in time may have
         lost its place."""
         due = self._deps.clock.now() + RENEWAL
         with suppress(_NotAllowedError):
-            async for frame in frames:
-                await self._check_access()
-                if self._deps.clock.now() >= due:
-                    if not await self._renew():
-                        return
-                    due = self._deps.clock.now() + RENEWAL
-                yield frame
+            async with aclosing(frames):
+                async for frame in frames:
+                    await self._check_access()
+                    if self._deps.clock.now() >= due:
+                        if not await self._renew():
+                            return
+                        due = self._deps.clock.now() + RENEWAL
+                    yield frame
 
-    async def _check_access(self) -> None:
+    async def _check_access(self, *, every: timedelta = CHECK_EVERY) -> None:
         """Raise `_NotAllowedError` if the API key was revoked or has expired, or its person has left.
 
-        It is read once in a while, for all streams of the key in this process, whose next reads fall together from then on.
+        It is read `every` so often, for all streams of the key in this process, whose next reads fall together from then on.
         """
         now, deps, caller = self._deps.clock.now(), self._deps, self._caller
-        if now - self._checked_at < CHECK_EVERY:
+        if now - self._checked_at < every:
             return
         question = (caller.digest, caller.workspace)
         try:
-            outcome = await deps.checks.ask(
-                question, lambda: still_has_right(deps, caller, Right.READ), now=now, every=CHECK_EVERY
-            )
+            outcome = await deps.checks.ask(question, lambda: still_has_right(deps, caller, Right.READ), now=now, every=every)
         except UnavailableError:
             raise _NotAllowedError from None  # nobody knows; the client connects again
         self._checked_at = outcome.at
@@ -149,6 +151,10 @@ class EventStreamResponse(StreamingResponse):
         except UnavailableError:
             return True  # the read before the next frame raises it
 
+    async def _close(self) -> None:
+        await self._frames.aclose()
+        await self._release()
+
     async def _release(self) -> None:
         try:
             async with asyncio.timeout(RELEASE_S):
@@ -157,16 +163,18 @@ class EventStreamResponse(StreamingResponse):
             self._deps.tracer.line("stream.not_released", severity="WARNING", error=type(error).__name__)
 
 
-async def open_event_stream(execution: Execution, *, after: int, deps: ApiDependencies, caller: Caller) -> EventStreamResponse:
-    """Return the response that streams the events of `execution` numbered above `after`, counted among the owner's open
-    streams.
+async def open_event_stream(
+    execution: Execution, projection: Projection, *, deps: ApiDependencies, caller: Caller, prefix: str = ""
+) -> EventStreamResponse:
+    """Return the response that streams what `projection` makes of `execution`, counted among the owner's open streams.
 
     Raises 429 where there are as many as may be.
     """
     owner = caller.owner
     plan = deps.plans.get(owner.plan)
     most = 1 if plan is None else plan.streams
-    response = EventStreamResponse(execution, after=after, deps=deps, caller=caller, stream=deps.ids.new("stream"), most=most)
+    named = deps.ids.new("stream")
+    response = EventStreamResponse(execution, projection, deps=deps, caller=caller, stream=named, most=most, prefix=prefix)
     async with deps.openings_of.turn(owner.id):
         # as many in this process alone are too many: no store needs to be asked
         is_held = deps.watchers[owner.id] < most and await response.hold()

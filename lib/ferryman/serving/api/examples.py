@@ -16,6 +16,7 @@ from ferryman.domain.metering.latency import BOUNDS_MS
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.serving.api.chat_examples import CHAT_SETTINGS, build_chat_answers
 from ferryman.serving.api.shapes import (
     account,
     agent,
@@ -65,6 +66,7 @@ _QUEUED = {
     **{
         "person_id": PERSON,
         "conversation_id": None,
+        "answer": None,
         "cancelled_by": None,
         "status": "queued",
         "labels": {"order": "42"},
@@ -125,7 +127,14 @@ _PART = {
     **{"sha256": None, "file": None, "label": {**_LABEL, "integrity": "untrusted", "sources": [_SOURCE]}},
 }
 _RESULT = {**_ROW, "parts": [_PART]}
-_RECORD = {**_ENDED, "taken_over_by": None, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_ROW]}
+_RECORD = {
+    **_ENDED,
+    "taken_over_by": None,
+    "question": None,
+    "input": "in Swiss francs, too",
+    "output": "81,234 euros.",
+    "tool_calls": [_ROW],
+}
 _CALL = {
     **{"seq": 0, "parent": None, "iteration": 1, "id": "toolu_01", "tool": "api_call", "state": "settled", "attempt": 1},
     **{"called_as": None, "in_doubt": False},
@@ -164,6 +173,7 @@ _TOOL = {
     **{"isEnabled": True, "reason": None, "cluster": "prices"},
 }
 _AGENT = {
+    **CHAT_SETTINGS,
     **{"id": AGENT, "workspace": WORKSPACE, "name": "Prices"},
     **{"description": "Reads prices, and sends nothing.", "system_prompt": "You report prices in euros.", "model": None},
     **{"allowed_tools": ["api_call", "http_get"], "template": None, "is_default": False, "archived": False},
@@ -182,15 +192,11 @@ _POLICY = {
 }
 _WORKSPACE = {
     **{"id": WORKSPACE, "name": "Kitchen", "state": "active", "is_default": False},
-    **{
-        "allowed_tools": [],
-        "max_credits_month": "500",
-        "conversation_credits_max": None,
-        "alert_url": None,
-        "retention_days": None,
-    },
+    **{"allowed_tools": [], "max_credits_month": "500", "conversation_credits_max": None},
+    **{"alert_url": None, "retention_days": None},
     **{"created_at": AT, "updated_at": AT},
 }
+_JOBS = ("deleteWorkspace", "deleteAgent", "deleteConversation", "deleteMember", "getJob")
 _COUNTS = {"agents": 1, "calls": 120, "credentials": 4, "executions": 40, "steps": 160, "tasks": 3, "workspaces": 1}
 _JOB = {
     **{"id": "job_7d793037a0760186574b0282f2f435", "kind": "delete_workspace", "workspace": _WORKSPACE["id"]},
@@ -316,6 +322,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         "archiveAgent": stored_agent.model_copy(update={"archived": True}),
         "listAgents": agent.AgentList(agents=(stored_agent,), next=None),
         "getAgentPolicy": agent.AgentPolicy.model_validate(_POLICY),
+        **build_chat_answers(),
         "listPlans": table.PlanList(plans=(plan,), next=None),
         "listModels": table.ModelList.model_validate(
             {
@@ -325,7 +332,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         **dict.fromkeys(("createWorkspace", "getWorkspace", "changeWorkspace", "restoreWorkspace"), stored_workspace),
         "archiveWorkspace": stored_workspace.model_copy(update={"state": WorkspaceState.ARCHIVED}),
-        **dict.fromkeys(("deleteWorkspace", "deleteAgent", "deleteMember", "getJob"), job.JobResponse.model_validate(_JOB)),
+        **dict.fromkeys(_JOBS, job.JobResponse.model_validate(_JOB)),
         "listJobs": job.JobList.model_validate({"jobs": [_JOB], "next": None}),
         "getDeletionReceipt": job.DeletionDocument.model_validate({"receipt": _DELETION, "keys": keys}),
         **dict.fromkeys(("beginImport", "getImport", "putImportFile"), imports.ArchiveImportResponse.model_validate(_IMPORT)),
@@ -386,7 +393,7 @@ def add_examples(operation: dict[str, Any], name: str, answers: Mapping[str, Bas
         content = answer.get("content", {})
         if status < "300" and "application/json" in content:
             content["application/json"]["example"] = answers[name].model_dump(mode="json")
-        elif status < "300" and "text/event-stream" in content:
+        if status < "300" and "text/event-stream" in content:
             content["text/event-stream"]["example"] = EVENTS
-        elif status < "300" and "application/gzip" in content:
+        if status < "300" and "application/gzip" in content:
             content["application/gzip"]["example"] = ARCHIVE

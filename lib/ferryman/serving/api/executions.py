@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.executions.execution import OWNER, Execution, Status
+from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError
 from ferryman.domain.executions.request import find_conversation_problems, find_label_problems
 from ferryman.domain.owners.idempotency import Completion
@@ -16,10 +16,8 @@ from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.records.record import Record
 from ferryman.domain.tasks.task import Task
-from ferryman.feeds import Feed
 from ferryman.ports.errors import TaskDisabledError
 from ferryman.ports.executions import Filter
-from ferryman.serving import sse
 from ferryman.serving.api.access import (
     ASKS,
     READS,
@@ -31,14 +29,16 @@ from ferryman.serving.api.access import (
     OwnedTask,
     get_plan,
 )
+from ferryman.serving.api.answer_stream import stream_execution
+from ferryman.serving.api.cancelling import cancel
 from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
-from ferryman.serving.api.event_stream import HEADERS, open_event_stream
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.limits import start_rate, take_token
 from ferryman.serving.api.paging import ByNumber, ByTime, Since, parse_moment
 from ferryman.serving.api.shapes import call, receipt
 from ferryman.serving.api.shapes import execution as shapes
 from ferryman.serving.api.shapes import record as account
+from ferryman.serving.api.stream_request import StreamChoice
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"])
 
@@ -48,11 +48,11 @@ QUEUE_FULL_S = 30
 
 EVENT = {
     "title": "StreamedEvent",
-    "description": "Each event of the stream. Its data is a JSON object, by its kind.",
+    "description": "Each event of the stream, as the format has it. Its data is a JSON object, by its kind.",
     "type": "object",
     "properties": {
-        "id": {"type": "string", "description": "Its number, from 1 without gaps"},
-        "event": {"enum": ["started", "turn", "tool_call", "tool_result", "finished"]},
+        "id": {"type": "string", "description": "What the stream goes on after: of an event, its number, from 1 without gaps"},
+        "event": {"type": "string", "description": "Its kind: started, turn, tool_call, tool_result, finished and more"},
         "data": {"type": "string", "contentMediaType": "application/json"},
     },
     "required": ["id", "event", "data"],
@@ -160,15 +160,9 @@ async def get_execution(execution: OwnedExecution) -> shapes.ExecutionResponse:
     "/executions/{execution_id}/cancel", dependencies=[RUNS], summary="Cancel: nothing more is sent, what is under way ends"
 )
 async def cancel_execution(execution: OwnedExecution, deps: Dependencies, caller: CurrentCaller) -> shapes.ExecutionResponse:
-    cancelled = await deps.executions.cancel(execution.id, by=caller.person or OWNER, now=deps.clock.now())
+    cancelled = await cancel(deps, caller, execution.id)
     if cancelled is None:
         raise NotFoundError("execution")
-    if not cancelled.status.terminal:
-        try:
-            # one that waits for its next slice must not wait any longer
-            await deps.queue.enqueue(execution.id, slice=cancelled.slice, wake_up="cancel")
-        except Exception as error:  # noqa: BLE001 - the flag is stored, and the next delivery reads it
-            deps.tracer.line("cancel.not_enqueued", severity="WARNING", execution=execution.id, error=type(error).__name__)
     return shapes.to_response(cancelled)
 
 
@@ -233,14 +227,6 @@ async def watch_events(
     execution: OwnedExecution,
     deps: Dependencies,
     caller: CurrentCaller,
-    after: Annotated[int, Query(ge=0, description="Only the events numbered above this")] = 0,
-    last_event_id: Annotated[str | None, Header(description="The same, as browsers say it; it wins")] = None,
+    request: StreamChoice,
 ) -> Response:
-    if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
-        after = int(last_event_id[:18])
-    if execution.status.terminal:
-        feed = Feed(deps.executions, execution)
-        frames = "".join([frame async for frame in sse.stream_events(feed, after=after, poll_s=deps.poll_s)])
-        # a browser that gets a 204 does not connect again
-        return Response(frames, media_type=sse.MEDIA_TYPE, headers=HEADERS) if frames else Response(status_code=204)
-    return await open_event_stream(execution, after=after, deps=deps, caller=caller)
+    return await stream_execution(deps, caller, execution, request)

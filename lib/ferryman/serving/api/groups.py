@@ -45,6 +45,8 @@ _PATHS = {
     "files": "/v1/files(?:/.*)?|/v1/file-links(?:/.*)?",
     "imports": "/v1/imports(?:/.*)?",
     "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agent-templates|tools|plans|models)",
+    "conversations": "/v1/conversations(?:/.*)?",
+    "chat": f"/v1/conversations/[^/]*/messages(?:/.*)?|{AGENTS}[^/]*/chat",
     "custom": f"(?:{_TASK}|{AGENTS}[^/]*)/(?:tools|chat)(?:/.*)?",
 }
 """Patterns of all paths that the routes of each group may match, in the order of the description."""
@@ -69,6 +71,8 @@ _MODULES: Mapping[str, Callable[[], Any]] = {
     "files": lambda: import_module("ferryman.serving.api.files"),
     "imports": lambda: import_module("ferryman.serving.importing.routes"),
     "tables": lambda: import_module("ferryman.serving.api.tables"),
+    "conversations": lambda: import_module("ferryman.serving.api.conversations"),
+    "chat": lambda: import_module("ferryman.serving.api.chat"),
     "custom": lambda: import_module("ferryman.serving.api.custom"),
 }
 """The module of each. All names are written out: an archive holds what the sources name (infra/imports.py)."""

@@ -172,6 +172,10 @@ class IdempotentRoute(APIRoute):
             options["dependencies"] = [Depends(_once), *(options.get("dependencies") or ())]
         super().__init__(path, endpoint, **options)
 
+    async def replay(self, request: Request, once: IdempotentRequest, answered: KeyedRequest) -> Response:  # noqa: ARG002
+        """Return the answer to `request`, a retry of `answered`, the request that was answered before."""
+        return await once.replay(answered)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return what handles a request: the route itself, or the answer that is kept for a retry."""
         handle = super().get_route_handler()
@@ -185,7 +189,7 @@ class IdempotentRoute(APIRoute):
             except AnsweredError as answered:
                 once_before: IdempotentRequest = request.state.once
                 request.state.is_repeated = True
-                return await once_before.replay(answered.request)
+                return await self.replay(request, once_before, answered.request)
             finally:
                 if isinstance(once := getattr(request.state, "once", None), IdempotentRequest):
                     await once.end(response)

@@ -52,6 +52,9 @@ async def get_deletion_receipt(job: OwnedJob, deps: Dependencies) -> shapes.Dele
     return shapes.DeletionDocument(receipt=shapes.DeletionReceiptResponse.model_validate(job.receipt), keys=keys)
 
 
+NOUNS = {JobKind.DELETE_AGENT: "agent", JobKind.DELETE_CONVERSATION: "conversation"}
+
+
 def build_job(
     deps: ApiDependencies, caller: Caller, kind: JobKind, subject: str, *, workspace: str | None = None, successor: str = ""
 ) -> Job:
@@ -78,7 +81,7 @@ async def start_job(
     done: Completion | None = None,
 ) -> shapes.JobResponse:
     """Start `job`, and answer it. Raise 404 where its subject is gone by now, and `AgentHasTasksError`."""
-    noun = "agent" if job.subject != job.workspace else "workspace"
+    noun = NOUNS.get(job.kind, "workspace")
     try:
         await starting.start_job(deps.jobs, deps.job_queue, job, deps.tracer, spares_tasks=spares_tasks, done=done)
     except KeyError:

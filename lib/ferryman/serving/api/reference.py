@@ -82,8 +82,11 @@ def name_answer(answer: Json) -> str:
 
 
 def name_content(holder: Json) -> str:
-    """Return the type of a body, and its media type where that is not JSON."""
-    ((media, content),) = holder["content"].items()
+    """Return the types that a body may have, each with its media type where that is not JSON."""
+    return " or ".join(_name_medium(media, content) for media, content in holder["content"].items())
+
+
+def _name_medium(media: str, content: Json) -> str:
     kind = name_type(content.get("schema", {}))
     return kind if media == "application/json" else f"{kind} as `{media}`"
 

@@ -56,13 +56,14 @@ class TaskRoute(IdempotentRoute):
 
 
 async def check_task(
-    deps: ApiDependencies, plan: Plan, task: Task, body: shapes.NewTask, *, changes: Mapping[str, Any]
+    deps: ApiDependencies, plan: Plan, task: Task, body: shapes.NewTask, *, changes: Mapping[str, Any], needs_model: bool = True
 ) -> list[DeclaredTool]:
     """Return the tools that `body` declares for `task`. Raise `InvalidInputError` with every problem of all fields.
 
     Of `changes`, the fields that are set, webhook URLs and a schedule pass more checks than stored ones.
     """
     problems = await _find_rule_problems(deps, plan, task, changes)
+    problems += await find_agent_problems(deps.agents, task, changes, needs_model=needs_model)
     places = [f"tools.{index}" for index, tool in enumerate(body.tools) if not isinstance(tool, str)]
     tools: list[DeclaredTool] = []
     try:
@@ -109,7 +110,6 @@ async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, cha
     problems = [_explain_unimplemented(problem, task) for problem in broken]
     if task.model is not None:
         problems += rules.find_key_problems(task.model, deps.models, deps.usable_models, deps.model_keys)
-    problems += await find_agent_problems(deps.agents, task, changes)
     schedule: Schedule | None = changes.get("schedule")
     problems += find_past_problems(schedule, now=deps.clock.now())
     # names are asked only for URLs that the grammar and the limit let pass

@@ -36,6 +36,7 @@ class PlaceLine(RequestShape):
     execution: Id
     task: Id
     agent: Id
+    conversation: Id | None = None
 
 
 class OriginLine(RequestShape):
@@ -64,6 +65,11 @@ def begin_execution(place: str, line: Line, target: ArchiveTarget) -> OpenExecut
         raise ArchiveError(place, "place: has other ids than the record, and no origin says why")
     ids = {"id": there.id, "task": there.task, "owner": "", "workspace": there.workspace, "agent": there.agent}
     ids |= {"person": there.person, "cancelled_by": there.cancelled_by}
+    conversation = there.conversation
+    if there.answer:
+        if here.conversation is None or (origin is None and here.conversation != conversation):
+            raise ArchiveError(place, "place.conversation: is not that of the record")
+        ids["conversation"], conversation = conversation, target.derive("conv", here.conversation)
     workspace, keys = (target.run.source, target.run.keys) if origin is None else (origin.workspace, origin.keys)
     execution = replace(
         _in_utc(there),
@@ -72,6 +78,7 @@ def begin_execution(place: str, line: Line, target: ArchiveTarget) -> OpenExecut
         owner=target.owner,
         workspace=target.workspace,
         agent=target.derive_agent(here.agent),
+        conversation=conversation,
         person="",
         cancelled_by="",
         retention_days=target.retention_days,

@@ -21,6 +21,7 @@ from ferryman.offload import PackedSequence
 from ferryman.serving.api.shapes.fault import describe_first_fault
 from ferryman.serving.api.shapes.imports import ImportFile
 from ferryman.serving.archived_people import read_people_line
+from ferryman.serving.importing.conversations import CONVERSATIONS, MESSAGES, ReadConversations, read_conversations
 from ferryman.serving.importing.definitions import (
     ReadTask,
     WorkspaceLine,
@@ -55,6 +56,7 @@ class Piece:
     tools: dict[str, tuple[str, PackedSequence[DeclaredTool]]] = field(default_factory=dict)
     history: ReadHistory = field(default_factory=ReadHistory)
     files: ReadFiles = field(default_factory=ReadFiles)
+    conversations: ReadConversations = field(default_factory=ReadConversations)
 
 
 def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neutralize) -> Piece:
@@ -116,6 +118,11 @@ def _count(piece: Piece, lines: Lines, _: ArchiveTarget, __: Neutralize) -> None
     piece.count = len(lines)
 
 
+def _read_conversations(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:
+    piece.conversations = read_conversations(piece.file.kind, lines, target)
+    piece.count = len(lines)
+
+
 def _read_workspace(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:
     ((place, line), *others) = lines
     shape = read_shape(place, WorkspaceLine, line)
@@ -170,6 +177,8 @@ READERS: Mapping[str, Callable[[Piece, Lines, ArchiveTarget, Neutralize], None]]
     "tasks": _read_tasks,
     "tools": _read_tools,
     "files": _read_files,
+    CONVERSATIONS: _read_conversations,
+    MESSAGES: _read_conversations,
     "executions": _read_executions,
 }
 """What reads the files of each kind that is imported."""

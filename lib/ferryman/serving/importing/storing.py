@@ -17,6 +17,7 @@ from ferryman.domain.workspaces.workspace import Workspace, WorkspaceGoneError, 
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.imports import CredentialToEnter
 from ferryman.serving.importing.pieces import Piece, read_piece
+from ferryman.serving.importing.storing_conversations import store_conversations
 from ferryman.serving.importing.storing_definitions import DefinitionsImport
 from ferryman.serving.importing.storing_files import FilesImport, release_writes
 from ferryman.serving.importing.storing_history import store_history
@@ -68,6 +69,7 @@ async def store_file(
     changes = definitions.check_settings(piece, workspace)
     await definitions.store(piece)
     await FilesImport(deps, caller, target, number).store(piece.files)
+    await store_conversations(deps, target, piece)
     await store_history(deps, target, piece)
     changes |= {"imported": after, "state": WorkspaceState.ACTIVE if after.is_whole else WorkspaceState.IMPORTING}
     changed = change_value(workspace, changes, now=deps.clock.now())

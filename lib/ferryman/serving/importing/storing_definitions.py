@@ -30,6 +30,7 @@ from ferryman.tools.declared.importing import run_document_worker
 
 AGENT_FIELDS = (
     *("name", "description", "system_prompt", "model", "allowed_tools", "tool_settings"),
+    *("tools_enabled", "enabled_tools"),
     *CREDIT_LIMITS,
     "template",
 )
@@ -91,7 +92,7 @@ class DefinitionsImport:
                 await self._check_workspace()
                 raise build_input_error("content", f"{place}: agent: is none of the agents of the archive")
             changes = {"webhook_urls": task.webhook_urls}
-            await _at(place, check_task(self._deps, plan, task, nothing, changes=changes))
+            await _at(place, check_task(self._deps, plan, task, nothing, changes=changes, needs_model=False))
             await self._deps.tasks.create(task)
 
     def _place_task(self, read: Task) -> Task:

@@ -30,8 +30,9 @@ from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.owners.user_changes import UserChanges, UserChangesError
 from ferryman.domain.tools.settings import TIMEOUT_LIMIT_S
 from ferryman.domain.tools.tool import Repeatable, ToolPolicy
+from ferryman.halting import HaltWatch
 from ferryman.ports.clock import Clock
-from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
 from ferryman.ports.keyless import AskFunction
 from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.model import ReplyScanner
@@ -61,7 +62,8 @@ class KeylessOutcome:
 class KeylessCalls:
     """Executes the calls of the tools whose functions hold no key; `hooks` by kind of tool.
 
-    `results` keeps what is longer than a model is shown; without it such a result is cut.
+    `results` keeps what is longer than a model is shown; without it such a result is cut. `halt_watch` breaks off a call that
+    only reads, where a switch or a cancel stops its execution; without it the call is waited for.
     """
 
     tickets: Tickets
@@ -70,6 +72,7 @@ class KeylessCalls:
     ask: AskFunction
     hooks: Mapping[str, CallHook] = field(default_factory=dict)
     results: ResultFiles | None = None
+    halt_watch: HaltWatch | None = None
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         """Return the ticket as it settled, or with the refusal that is yet to be stored.
@@ -132,7 +135,11 @@ class KeylessCalls:
         }
         asked_at, answer, write = self.clock.now(), None, None
         try:
-            answer = await self.ask(find_tool(ticket.tool).function, body)
+            asking = self.ask(find_tool(ticket.tool).function, body)
+            if self.halt_watch is not None and policy.repeatable is Repeatable.SAFE:
+                created = execution.created_at
+                asking = self.halt_watch.run(asking, execution.owner, created=created, cancellable=execution.id)
+            answer = await asking
             latency_ms = (self.clock.now() - asked_at).total_seconds() * 1_000
             check_collections(policy, answer.changes)
             if hook is not None:
@@ -142,6 +149,9 @@ class KeylessCalls:
             result = await build_result(ticket, execution.owner, answer, scanned)
             if self.results is not None and self.results.takes(ticket.tool, claimed.policy, answer):
                 result, write = await self.results.keep(claimed, execution, result, answer, scanned.content)
+        except HaltedError:
+            write = None if hook is None else await hook.conclude(claimed, execution, None)
+            return KeylessOutcome(build_refusal(ticket, refusal.HALTED), write=write)
         except RejectedError:  # no answer, or a credential of the task does not open: nobody can say what the text holds
             if hook is not None and answer is None:
                 write = await hook.conclude(claimed, execution, None)

@@ -9,6 +9,8 @@ from tests.campaigns.hostile.scenario import CREATES, Act, Scenario, declare_pro
 
 CALL = {"execution": "{vexec}", "call": 0, "epoch": 1}
 SLICE = {"execution": "{vexec}", "slice": 0, "waits": 0}
+STREAMED = {"execution": "{vexec}", "slice": 0}
+WINDOW = {"execution": "{vexec}", "task": "{vtask}", "epoch": 1, "texts": ["is it abc?"]}
 SCAN = {"execution": "{vexec}", "task": "{vtask}", "epoch": 1, "content": [{"type": "text", "text": "is it abc?"}]}
 EVENT = {
     "Content-Type": "application/json",
@@ -150,7 +152,16 @@ DIRECT = (
     _direct(
         "nobody asks the key holder to scan", _to("api_call", "none", SCAN, "/scan"), _to("webhook", "none", SCAN, "/scan")
     ),
+    _direct(
+        "another asks the key holder to scan what is being written",
+        *(_to("api_call", caller, WINDOW, "/window") for caller in ("none", "api>api_call", "http_get>api_call")),
+    ),
     _direct("nobody delivers an execution", _to("orchestrator", "none")),
+    _direct(
+        "another has an execution delivered as the API has",
+        *(_to("orchestrator", caller, STREAMED, "/stream") for caller in ("none", "http_get>orchestrator", "forged")),
+        _to("orchestrator", "api>orchestrator"),
+    ),
     _direct("nobody reports an event", _to("on_execution", "none")),
     _direct("nobody has kept results looked through", _to("orchestrator", "none", EXPIRY, "/kept")),
     _direct("the API has kept results of another looked through", _to("orchestrator", "api>orchestrator", EXPIRY, "/kept")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from ferryman.domain.tools.names import LISTED_MAX
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
@@ -31,6 +31,10 @@ class ToolSettingsRequest(RequestShape):
     )
 
 
+EnabledTools = Annotated[
+    tuple[StrictStr, ...] | None,
+    Field(description="Of its tools, those that conversations with it have; null: all of them, an empty list: none"),
+]
 Settings = Annotated[dict[str, ToolSettingsRequest], Field(description="By the names of tools")]
 
 
@@ -47,6 +51,8 @@ class AgentChange(RequestShape):
     conversation_credits_max: Amount | None = Field(
         default=None, description="Credits of each conversation in a month (UTC); null: as the workspace says"
     )
+    tools_enabled: StrictBool = Field(default=True, description="Whether conversations with it have tools")
+    enabled_tools: EnabledTools = None
 
 
 class NewAgent(AgentChange):
@@ -68,6 +74,8 @@ class AgentResponse(ResponseShape):
     tool_settings: dict[str, ToolSettingsResponse]
     max_credits_month: Credits | None
     conversation_credits_max: Credits | None
+    tools_enabled: bool
+    enabled_tools: tuple[str, ...] | None
     template: str | None = Field(description="The template that it was made from")
     is_default: bool = Field(description="Whether it is the workspace's default one, which is neither archived nor deleted")
     archived: bool = Field(description="Whether it is archived: none of its tasks is started")

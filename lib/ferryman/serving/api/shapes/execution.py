@@ -50,6 +50,7 @@ class ListedExecution(ResponseShape):
     agent_id: str
     person_id: str | None
     conversation_id: str | None
+    answer: int | None = Field(description="The number of the message of its conversation that it writes; null: none")
     cancelled_by: str | None
     status: Status
     labels: dict[str, str]
@@ -86,6 +87,7 @@ class ExecutionResponse(DetailedExecution):
     who started it was removed from the workspace, or `owner`."""
 
     taken_over_by: str | None
+    question: int | None = Field(description="The number of the message that it answers; null: none")
 
 
 class ExecutionList(ListPage):

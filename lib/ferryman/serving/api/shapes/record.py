@@ -17,8 +17,20 @@ from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 FORMAT: Literal["ferryman.record/2"] = "ferryman.record/2"
 
 
+class SummaryPlanResponse(ResponseShape):
+    """The first `count` messages of a history, which the first turn summarizes; the conversation's message `through` ends
+    them."""
+
+    count: int
+    through: int
+
+
 class OpeningResponse(ResponseShape):
-    """What every model call of the execution consists of. `price` is in US dollars for a million tokens, by kind of token."""
+    """What every model call of the execution consists of. `price` is in US dollars for a million tokens, by kind of token.
+
+    Of an answer in a conversation, `history` are the messages before `prompt`, and `label` is theirs; others have no such
+    members, nor has an answer whose history the owner alone wrote a `label`, and one whose history is short a `summary`.
+    """
 
     model: str
     system: str
@@ -31,6 +43,9 @@ class OpeningResponse(ResponseShape):
     started_at: datetime
     price: dict[str, str]
     timeout_s: float = Field(alias="patience_s")
+    history: tuple[dict[str, Any], ...] = ()
+    label: call.FlowLabelResponse | None = None
+    summary: SummaryPlanResponse | None = None
 
 
 class ServiceHeadersResponse(ResponseShape):
@@ -111,6 +126,7 @@ class StepResponse(ResponseShape):
     at: datetime
     slice: int
     prompt_digest: str
+    summarizes: int = Field(default=0, description="Messages of the history that the text replaces; of a summary alone")
 
 
 class EventResponse(ResponseShape):
@@ -146,6 +162,8 @@ class RecordedExecution(execution.DetailedExecution):
     person_id: str | None = None
     conversation_id: str | None = None
     cancelled_by: str | None = None
+    answer: int | None = None
+    question: int | None = None
 
 
 class RecordResponse(ResponseShape):

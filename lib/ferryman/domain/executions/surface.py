@@ -1,0 +1,37 @@
+"""Surfaces: the ways in which an execution is started and shown, and the rules of the loop that depend on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+UNBOUNDED = 1_000_000
+
+
+class SurfaceKind(StrEnum):
+    """Who waits for an execution."""
+
+    TASK = "task"
+    CHAT = "chat"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surface:
+    """The rules of a surface.
+
+    `result_characters_max` is to how many characters a result is cut, where its tool does not cut it further.
+    `iterations_max` ends the loop with an answer; a task has a limit of its own besides. `runs_parallel` lets calls that
+    only read run beside each other.
+    """
+
+    kind: SurfaceKind
+    result_characters_max: int
+    iterations_max: int = UNBOUNDED
+    runs_parallel: bool = False
+
+
+TASK = Surface(kind=SurfaceKind.TASK, result_characters_max=50_000)
+"""As S0 has it: calls one after the other."""
+
+CHAT = Surface(kind=SurfaceKind.CHAT, result_characters_max=10_000, iterations_max=8, runs_parallel=True)
+"""S3-2, S3-6, S3-63."""

@@ -1,0 +1,1 @@
+"""Answers whose watchers leave, whose processes die, and which are stopped: on a stack that freezes whatever nobody asks."""
