@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,7 @@ async def test_pages_of_tools_hold_each_once_by_cluster_and_name(stores: Stores)
         tools = [replace(PET, name=name, cluster=cluster, enabled=on) for at, name, on in named if at == cluster]
         await stores.clusters.put(TASK.id, cluster, tools, since=0)
 
-    async def read_pages(most: int, **which: bool) -> list[list[str]]:
+    async def read_pages(most: int, **which: Any) -> list[list[str]]:
         pages, after, has_more = [], None, True
         while has_more:
             tools, has_more = await stores.clusters.page(TASK.id, after=after, most=most, **which)
@@ -73,6 +74,7 @@ async def test_pages_of_tools_hold_each_once_by_cluster_and_name(stores: Stores)
 
     assert await read_pages(4) == [["a", "b", "c", "aa"], ["ba", "ca", "ab", "bb"], ["cb"]]
     assert await read_pages(3, enabled=True) == [["a", "b", "aa"], ["ba", "ab", "bb"]]
+    assert await read_pages(2, enabled=True, select=lambda names: {*names} & {"a", "c", "aa", "bb"}) == [["a", "aa"], ["bb"]]
     assert await stores.clusters.page(TASK.id, after=None, most=0) == ((), True)
     assert await stores.clusters.page("task_none", after=None, most=5) == ((), False)
 

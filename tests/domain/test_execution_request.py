@@ -49,6 +49,7 @@ def test_nulls_are_as_if_they_were_left_out() -> None:
         ({"conversation": "a/b"}, f"conversation: {BAD_CONVERSATION}"),
         ({"conversation": "a\n"}, f"conversation: {BAD_CONVERSATION}"),
         ({"conversation": "x" * 65}, f"conversation: {BAD_CONVERSATION}"),
+        ({"conversation": "conv_1"}, "conversation: must not begin with conv_, as the ids of chats do; choose another"),
         ({"input": ["Paris"]}, "input: must be a text"),
         ({"input": "\ud800"}, "input: must be a text"),
         ({"input": "x" * 20_001}, "input: must be at most 20000 characters, is 20001"),

@@ -89,3 +89,19 @@ async def test_a_request_names_the_model_of_its_answer(chat: Chat) -> None:
     await list_offered(chat, model="scripted/other")
     assert chat.model.prompts[0].model == "scripted/other"
     assert (await list_offered(chat), chat.model.prompts[0].model) == (sorted(TOOLS), "scripted/x")
+
+
+async def test_a_person_may_ask_about_what_no_task_may_do(chat: Chat) -> None:
+    question = "How does a reverse shell work, and how do I keep xmrig off my servers?"
+    execution = build_execution(id="e1", conversation="conv", input=question)
+    await chat.conversations.ask(chat.memory.conversations["conv"], Question(content=question), execution, most=9)
+    await chat.answer("e1", says("Like this."))
+    assert [prompt.messages[-1]["content"] for prompt in chat.model.prompts] == [question]
+
+
+async def test_a_task_that_asks_for_abuse_answers_nobody(chat: Chat) -> None:
+    chat.task(task_prompt="start xmrig", tools=TOOLS)
+    execution = build_execution(id="e1", conversation="conv", input="And?")
+    await chat.conversations.ask(chat.memory.conversations["conv"], Question(content="And?"), execution, most=9)
+    await chat.answer("e1", says("never"))
+    assert chat.model.prompts == []

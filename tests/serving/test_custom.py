@@ -123,6 +123,24 @@ async def test_a_chat_is_not_told_of_a_tool_that_is_disabled(client: httpx.Async
     assert [tool["name"] for tool in tools] == TASK["tools"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "tools"),
+    [
+        ({"enabled_tools": ["look_up", "web_fetch"]}, ["look_up"]),
+        ({"enabled_tools": []}, []),
+        ({"tools_enabled": False}, []),
+        ({"allowed_tools": [TASK["tools"][0]]}, [TASK["tools"][0]]),
+    ],
+)
+async def test_a_chat_is_not_told_of_a_tool_that_its_agent_takes_away(
+    client: httpx.AsyncClient, agent: str, settings: dict[str, Any], tools: list[str]
+) -> None:
+    await client.post(f"{agent}/tools", json=TOOL)
+    task = (await client.get(agent.replace("/api/agents", "/v1/tasks"))).json()
+    assert (await client.patch(f"/v1/agents/{task['agent_id']}", json=settings)).status_code == 200
+    assert [tool["name"] for tool in (await client.get(f"{agent}/chat/tools")).json()["tools"]] == tools
+
+
 async def test_a_change_whose_tools_are_refused_changes_nothing_else_either(client: httpx.AsyncClient, agent: str) -> None:
     await client.post(f"{agent}/tools/import-openapi", json={"spec": document(PETS), "cluster": "pets"})
     address = agent.replace("/api/agents", "/v1/tasks")

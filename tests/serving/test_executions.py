@@ -64,7 +64,7 @@ async def test_an_execution_is_started_in_a_conversation(client: httpx.AsyncClie
     assert (await client.get(f"/v1/executions/{name}")).json()["conversation_id"] == "thread-7"
 
 
-@pytest.mark.parametrize("conversation", ["", "a/b", "a b", "-a", "a.b", "ä", "x" * 65])
+@pytest.mark.parametrize("conversation", ["", "a/b", "a b", "-a", "a.b", "ä", "x" * 65, "conv_1"])
 async def test_a_conversation_has_an_id_and_nothing_else(
     client: httpx.AsyncClient, task: str, stage: Stage, conversation: str
 ) -> None:

@@ -24,6 +24,7 @@ from ferryman.gcp import cluster_texts, documents, keyed
 from ferryman.gcp.agents import read_agent
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction, read_together
 from ferryman.gcp.workspace_documents import check_workspace
+from ferryman.ports.clusters import SelectNames
 from ferryman.ports.errors import UnavailableError
 
 GENERATION = "cluster_generation"
@@ -137,11 +138,14 @@ class FirestoreClusters(FirestoreStore):
         return await _run_in_worker(task, offload.DOCUMENT, cluster_texts.read_tools, stored)
 
     async def page(
-        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False
+        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False, select: SelectNames | None = None
     ) -> tuple[Sequence[DeclaredTool], bool]:
         stored = {str(document["name"]): document for document in await self._documents(task)}
         rows = [(name, document["rows"]) for name, document in stored.items()]
         places = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.list_places, rows, enabled)
+        if select is not None:
+            names = frozenset(select([tool for _, tool in places]))
+            places = [place for place in places if place[1] in names]
         rest = places if after is None else places[bisect.bisect_right(places, after) :]
         here = rest[:most]
         if not here:

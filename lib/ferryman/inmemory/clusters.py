@@ -12,6 +12,7 @@ from ferryman.inmemory import keyed
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.workspaces import check_workspace
+from ferryman.ports.clusters import SelectNames
 
 
 class MemoryClusters(MemoryStore):
@@ -57,10 +58,13 @@ class MemoryClusters(MemoryStore):
         return [tool for name in sorted(clusters) for tool in clusters[name][1]]
 
     async def page(
-        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False
+        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False, select: SelectNames | None = None
     ) -> tuple[Sequence[DeclaredTool], bool]:
         clusters = self._memory.clusters.get(task, {}).items()
         tools = {(name, tool.name): tool for name, (_, stored) in clusters for tool in stored if tool.enabled or not enabled}
+        if select is not None:
+            names = frozenset(select([tool for _, tool in tools]))
+            tools = {place: tool for place, tool in tools.items() if place[1] in names}
         rest = [tools[place] for place in sorted(tools) if after is None or place > after]
         return tuple(rest[:most]), len(rest) > most
 

@@ -45,7 +45,9 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     price = deps.price(start.model)
     if price is None:
         raise StartRejectedError(f"model {start.model} has no price")
-    texts = (agent.system_prompt, task.system_prompt, task.task_prompt, execution.input or "")
+    # what a person asks in a conversation is a question, and may be about any of it
+    order = "" if execution.answer else execution.input or ""
+    texts = (agent.system_prompt, task.system_prompt, task.task_prompt, order)
     rule = await _find_injection(task.owner, texts)
     if rule is not None:
         raise StartRejectedError(f"the prompt asks for {rule}, which tasks may not do")

@@ -52,7 +52,7 @@ class ExecutionStart:
         allowed = self.limits.select(tools)
         if not execution.answer:
             return allowed
-        return [tool for tool in allowed if execution.enable_tools and self.agent.enables(tool)]
+        return self.agent.select_enabled(allowed) if execution.enable_tools else ()
 
     @property
     def model(self) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.tools.declared import Cluster, DeclaredTool, ToolPlace
+
+SelectNames = Callable[[Sequence[str]], Collection[str]]
 
 
 class Clusters(Protocol):
@@ -17,7 +19,7 @@ class Clusters(Protocol):
     cluster is not of the generation `since` (0: it does not exist), `InvalidInputError` for a conflict with the task's other
     clusters, and `AnsweredError` where the request was answered. `delete` returns whether the cluster existed. `page` returns
     at most `most` tools by cluster and name, from behind the one at `after`, and whether there are more; with `enabled` only
-    such.
+    such, and only those whose names `select` returns.
     """
 
     async def list(self, task: str) -> Sequence[Cluster]: ...
@@ -27,7 +29,7 @@ class Clusters(Protocol):
     async def delete(self, task: str, name: str) -> bool: ...
     async def tools(self, task: str) -> Sequence[DeclaredTool]: ...
     async def page(
-        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False
+        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False, select: SelectNames | None = None
     ) -> tuple[Sequence[DeclaredTool], bool]: ...
     async def find(self, task: str, tool: str) -> DeclaredTool | None: ...
 

@@ -18,6 +18,9 @@ REQUEST_FIELDS = ("task", "owner", "conversation", "input", "labels")
 RESERVED = "exec_"
 """How the ids begin that are made here: a document of an application by such a name would take the place of a scheduled run."""
 
+RESERVED_CONVERSATIONS = "conv_"
+"""How the ids of chats begin: an execution of a task by such an id would be counted with a chat, and deleted with it."""
+
 LABELS_MAX = 16
 LABEL_CHARACTERS_MAX = 200
 
@@ -97,6 +100,8 @@ def find_conversation_problems(conversation: Any) -> Iterator[Problem]:
     """Yield the problem of the id that a starter chose for a conversation; None is none."""
     if conversation is not None and not (isinstance(conversation, str) and is_id(conversation)):
         yield Problem("conversation", f"must be an id of your choice: {ID_ABOUT}")
+    elif conversation is not None and conversation.startswith(RESERVED_CONVERSATIONS):
+        yield Problem("conversation", f"must not begin with {RESERVED_CONVERSATIONS}, as the ids of chats do; choose another")
 
 
 def _find_id_problems(execution: str) -> Iterator[Problem]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.domain.tools.names import names_tool
+from ferryman.domain.tools.names import strip_prefix
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.domain.workspaces.workspace import BEGINNING, DEFAULT_NAME
@@ -56,9 +56,12 @@ class Agent:
     created_at: datetime
     updated_at: datetime
 
-    def enables(self, tool: str) -> bool:
-        """Tell whether its settings of conversations allow the tool of this name."""
-        return self.tools_enabled and (self.enabled_tools is None or names_tool(self.enabled_tools, tool))
+    def select_enabled(self, tools: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `tools` that its settings of conversations allow; there may be thousands."""
+        if not self.tools_enabled:
+            return ()
+        enabled = None if self.enabled_tools is None else frozenset(map(strip_prefix, self.enabled_tools))
+        return tuple(tool for tool in tools if enabled is None or strip_prefix(tool) in enabled)
 
     @property
     def is_default(self) -> bool:

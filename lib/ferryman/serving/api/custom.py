@@ -23,14 +23,17 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
+from ferryman.domain.workspaces.effective_policy import ToolLimits
+from ferryman.ports.clusters import SelectNames
 from ferryman.serving.api import documents
-from ferryman.serving.api.access import MANAGES, READS, CurrentCaller, Dependencies, OwnedTask
+from ferryman.serving.api.access import MANAGES, READS, CurrentCaller, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
 from ferryman.serving.api.large_body import take_large_body
 from ferryman.serving.api.limits import IMPORTS, take_token
 from ferryman.serving.api.paging import ByTool, ListedTool
+from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import custom as shapes
 from ferryman.tools.declared import storing
 from ferryman.tools.declared.importing import list_stored_names, run_document_worker
@@ -153,17 +156,32 @@ async def delete_cluster(name: str, task: OwnedTask, deps: Dependencies) -> shap
 
 
 @router.get(
-    "/chat/tools", dependencies=[READS], summary="Every tool as the task's model is shown it", response_model=shapes.ChatTools
+    "/chat/tools",
+    dependencies=[READS],
+    summary="Every tool of the task's conversations, as the model is shown it",
+    response_model=shapes.ChatTools,
 )
-async def list_chat_tools(task: OwnedTask, deps: Dependencies, paging: ByTool) -> Response:
-    enabled = sorted((tool for tool in deps.tools if tool.name in task.tools), key=locate_tool)
+async def list_chat_tools(task: OwnedTask, deps: Dependencies, caller: CurrentCaller, paging: ByTool) -> Response:
+    select = await _read_selection(deps, caller, task)
+    names = select([tool.name for tool in deps.tools if tool.name in task.tools])
+    enabled = sorted((tool for tool in deps.tools if tool.name in names), key=locate_tool)
     built_in = [tool for tool in enabled if paging.after is None or locate_tool(tool) > paging.after]
     after = (paging.after.cluster, paging.after.name) if paging.after is not None and paging.after.is_custom else None
     most = max(0, paging.limit - len(built_in))
-    tools, has_more = await deps.clusters.page(task.id, after=after, most=most, enabled=True)
+    tools, has_more = await deps.clusters.page(task.id, after=after, most=most, enabled=True, select=select)
     here: list[Tool | DeclaredTool] = [*built_in[: paging.limit], *tools]
     end = locate_tool(here[-1]) if has_more or len(built_in) > paging.limit else None
     return await _json(task, documents.write_chat_tools, here, paging.write_next(end))
+
+
+async def _read_selection(deps: ApiDependencies, caller: Caller, task: Task) -> SelectNames:
+    """Return what selects from names those that conversations with the task's agent have. Raise `NotFoundError`."""
+    agent = await deps.agents.get(task.agent, owner=caller.owner.id, workspace=caller.workspace)
+    workspace = await deps.workspaces.get(caller.workspace, owner=caller.owner.id)
+    if agent is None or workspace is None:
+        raise NotFoundError("agent")
+    limits = ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=get_plan(deps, caller.owner).tools)
+    return lambda names: agent.select_enabled(limits.select(names))
 
 
 def locate_tool(tool: Tool | DeclaredTool) -> ListedTool:

@@ -97,7 +97,9 @@ class ChatTool(ResponseShape):
 
 
 class ChatTools(ListPage):
-    """A page of the tools that the model of this task would be shown (S3-108)."""
+    """A page of the tools that conversations with this task have (S3-108): those that neither the settings of the agent nor the
+    lists of agent, workspace and plan take away. `read_result`, which comes with any of them, is left out.
+    """
 
     tools: tuple[ChatTool, ...]
 
