@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("docs", "emulator", "infra", "functions", "bench", "lib", "tests")
+FOLDERS = ("docs", "emulator", "examples", "infra", "functions", "bench", "lib", "tests")
 PAGES = sorted([*ROOT.glob("*.md"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))])
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")

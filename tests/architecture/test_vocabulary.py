@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("lib", "emulator", "infra", "functions", "bench", "tests")
+FOLDERS = ("lib", "emulator", "examples", "infra", "functions", "bench", "tests")
 VOCABULARY = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text())
 NAMES, VARIABLES, PARTICIPLES, VERBS, THINGS = (
     frozenset(VOCABULARY[key].split()) for key in ("names", "variables", "participles", "verbs", "things")

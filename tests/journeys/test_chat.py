@@ -20,7 +20,7 @@ from tests.journeys.conftest import ENDS_S, NewKey
 from tests.journeys.terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "docs/examples/chat/serve.py"
+EXAMPLE = ROOT / "examples/chat/serve.py"
 MODEL = "scripted/chat"
 EVENTS = ["start", "thinking", "usage", "tool_call", "tool_result", "thinking", "usage", "done"]
 

@@ -10,7 +10,7 @@ import yaml
 
 from tests.journeys.conftest import KEY, Journey, asks, call, says
 
-EXAMPLE = Path(__file__).parents[2] / "docs/examples/web_search.yaml"
+EXAMPLE = Path(__file__).parents[2] / "examples/web_search.yaml"
 HOST = "api.search.brave.com"
 
 

@@ -1,6 +1,6 @@
-"""Serves the page beside this file, and passes what it says on to an agent: the API key stays here.
+"""Serve the page beside this file, and pass its messages on to an agent: the API key stays in this process.
 
-FERRYMAN_URL=… FERRYMAN_KEY=… python docs/examples/chat/serve.py AGENT [--model NAME] [--port 8600]
+FERRYMAN_URL=… FERRYMAN_KEY=… python examples/chat/serve.py AGENT [--model NAME] [--port 8600]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ READ_BYTES = 65_536
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers GET / with the page, and POST /chat with the events of the agent's answer as they come."""
+    """Answer GET / with the page, and POST /chat with the events of the agent's answer as they come."""
 
     chat_url = ""
     model: str | None = None
@@ -28,8 +28,8 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(PAGE.read_bytes())
 
     def do_POST(self) -> None:
-        said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        body = json.dumps({**said, **({"model": self.model} if self.model else {})}).encode()
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.dumps({**message, **({"model": self.model} if self.model else {})}).encode()
         headers = {"Authorization": f"Bearer {os.environ['FERRYMAN_KEY']}", "Content-Type": "application/json"}
         try:
             answer = urlopen(Request(self.chat_url, body, headers))
