@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain.conversations.window import WindowPart, decide
+from ferryman.domain.conversations.window import WindowPart, decide, measure_end
 
 WORDS = st.lists(st.text("ab ", max_size=20), max_size=4)
 
@@ -48,3 +48,20 @@ def test_no_more_is_shown_than_the_scan_left(texts: list[str], data: st.DataObje
     parts = decide(texts, clean, held_back=data.draw(st.integers(0, 10)))
     assert all(scanned.startswith(part.text) for part, scanned in zip(parts, clean, strict=True))
     assert all(0 <= part.decided <= len(text) for part, text in zip(parts, texts, strict=True))
+
+
+def test_of_words_four_times_the_longest_credential_is_held_back() -> None:
+    assert measure_end(["one two ", "three four"], 3) == 12
+
+
+def test_an_escape_and_a_number_count_as_four_characters_at_most() -> None:
+    assert measure_end(["and so on &amp;#115;\\\\\\u0073%252573 01110011, "], 4) == len("&amp;#115;\\\\\\u0073%252573 01110011, ")
+
+
+def test_separators_count_as_one() -> None:
+    assert measure_end(["abc\n------\nabc"], 1) == len("\n------\nabc")
+
+
+@given(st.text("a1&#;\\u%0 -"), st.integers(0, 9))
+def test_no_less_than_that_is_held_back_and_no_more_than_there_is(text: str, longest: int) -> None:
+    assert min(len(text), 4 * longest) <= measure_end([text], longest) <= len(text)

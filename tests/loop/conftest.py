@@ -15,7 +15,7 @@ from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCallResult
-from ferryman.domain.conversations.window import SPELLING_FACTOR, WindowPart, decide
+from ferryman.domain.conversations.window import WindowPart, decide, measure_end
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Reply
 from ferryman.domain.executions.usage import Usage
@@ -166,7 +166,7 @@ class Stage:
 
     async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:
         clean = [block["text"] for block in self.on_scan([{"type": "text", "text": text} for text in texts])]
-        return decide(texts, clean, held_back=SPELLING_FACTOR * len(KEY))
+        return decide(texts, clean, held_back=measure_end(texts, len(KEY)))
 
     async def run(self, *script: Reply | Exception) -> bool:
         if script:

@@ -24,7 +24,7 @@ from ferryman.domain.calls.call import (
 )
 from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.conversations.window import SPELLING_FACTOR, WindowPart, decide
+from ferryman.domain.conversations.window import WindowPart, decide, measure_end
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
@@ -196,7 +196,7 @@ async def scan_window(
     blocks = [{"type": "text", "text": text} for text in texts]
     clean = await deps.redact_blocks(owner, credentials, blocks)
     longest = max((len(secret.reveal()) for item in credentials for secret in item.secrets), default=0)
-    return decide(texts, [str(block["text"]) for block in clean], held_back=SPELLING_FACTOR * longest)
+    return decide(texts, [str(block["text"]) for block in clean], held_back=measure_end(texts, longest))
 
 
 async def _open_scope(deps: ToolDependencies, execution: str, *, task: str, epoch: int) -> tuple[str, Collection[Credential]]:

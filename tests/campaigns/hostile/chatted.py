@@ -26,8 +26,9 @@ PART = 10
 
 SHORT_WAYS = (
     *("spaced", "hidden", "dashed", "dotted", "wide", "hex", "colonhex", "slashx", "percent", "quoted", "reversed", "rot13"),
+    *("unicode", "entities", "xentities", "ampentities", "decimal", "padded"),
 )
-"""Ways to spell a key letter by letter, of which a part tells some of it; in at most four characters for each."""
+"""Ways to spell a key letter by letter, of which a part tells some of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from tests.campaigns.hostile.labels import find_claims
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.reading import find_misdescribed, find_misreadings
 from tests.campaigns.hostile.scenario import BEARER, HEADER, KEYS, PARAM, PUBLIC
-from tests.campaigns.hostile.shown import find_unshown, find_whispers
+from tests.campaigns.hostile.shown import find_foreign, find_unshown, find_whispers
 from tests.campaigns.hostile.spelling import fill
 from tests.campaigns.hostile.upstream import ReceivedRequest
 from tests.campaigns.hostile.wire import HOSTS, NOBODY, find_absences, find_faults, find_owner
@@ -62,6 +62,7 @@ def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
             *(sentence for prompt in prompts[-1:] for sentence in find_misreadings(run, prompt)),
             *(sentence for prompt in prompts[:1] for sentence in find_misdescribed(prompt)),
             *(sentence for prompt in prompts[-1:] for sentence in find_whispers(run, prompt)),
+            *(sentence for prompt in prompts[-1:] for sentence in find_foreign(run, prompt)),
             *_judge_spending(run, prompts),
             *_judge_storage(run),
             *_judge_acts(run),

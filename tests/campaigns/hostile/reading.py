@@ -17,6 +17,7 @@ SHOWN_MAX = 50_000
 _READ_ON = (
     r"\n(?:(?:The whole text, [0-9,]{1,7} bytes, is|The first [0-9,]{1,7} bytes are) kept in a file\. To read on: file_read "
     r'\{"key": "executions/[0-9-]{10}/exec_[0-9a-f]{1,32}/[0-9]{1,5}(?:-[0-9])?\.txt", "offset": [0-9]{1,6}\}'
+    r'|To read on: read_result \{"message": [0-9]{1,5}, "call": [0-9]{1,6}, "offset": [0-9]{1,5}\}'
     r"|Only [0-9,]{1,6} characters are shown, and the rest is not kept: [ -~]{1,200}\.)"
 )
 """What follows the frame of a long answer, in the system's own words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,9 @@ from ferryman.domain.calls.refusal import ERROR
 from ferryman.domain.conversations.images import IMAGE_PLACEHOLDER
 from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.message import Block
 from ferryman.domain.labels.label import Integrity
+from ferryman.egress.leaks import SecretScanner, redact_blocks
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.executions import MemoryExecutions
@@ -20,6 +23,7 @@ from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.tools.recalling.read_result import PAGE_CHARACTERS, ResultReadings
 from tests.builders import build_execution, build_lease, build_policy, build_settled_ticket, build_task, build_ticket
+from tests.egress.plants import VALUES, credential
 
 
 class Reader:
@@ -31,6 +35,7 @@ class Reader:
         self.execution = build_execution(**about, status=Status.RUNNING)
         self.memory.executions["e"] = self.execution
         self.memory.tasks["t"] = build_task()
+        self.scanner = SecretScanner([])
         self.store("A page.")
 
     def store(self, text: str, *, conversation: str = "conv") -> None:
@@ -38,8 +43,8 @@ class Reader:
         about = {"conversation": conversation, "number": 2, "parent": 1, "role": Speaker.ASSISTANT, "at": START}
         self.memory.messages[conversation] = {2: Message(**about, content="", execution="earlier")}
 
-    async def scan(self, execution: Execution, content: object) -> object:
-        return content
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+        return redact_blocks(content, self.scanner)
 
     async def read(self, **arguments: object) -> ToolCallResult:
         ticket = build_ticket(tool="read_result", display_arguments=arguments, seq=5)
@@ -88,6 +93,18 @@ async def test_a_long_result_is_read_page_by_page(reader: Reader):
 async def test_a_result_of_the_same_answer_is_read_on(reader: Reader):
     reader.memory.tickets["e"] = {1: build_settled_ticket(seq=1, result=build_result("0123456789"))}
     assert read_body(await reader.read(message=4, call=1, offset=4)) == "456789"
+
+
+async def test_no_part_of_a_credential_that_was_stored_later_is_read_by_pages_of_chosen_beginnings(reader: Reader):
+    policy = replace(build_policy(), tools=("api_call",), credentials=("KEY",))
+    reader.execution = reader.memory.executions["e"] = replace(reader.execution, policy=policy)
+    key = VALUES["github"]
+    reader.scanner = SecretScanner([credential(key, "KEY")])
+    reader.store(f"{'.' * PAGE_CHARACTERS}{key}{'.' * PAGE_CHARACTERS}")
+    offsets = [*range(6, len(key), 6), *range(PAGE_CHARACTERS, PAGE_CHARACTERS + len(key), 6)]
+    pages = [read_body(await reader.read(message=2, call=0, offset=offset)) for offset in offsets]
+    parts = {key[at : at + 6] for at in range(4, len(key) - 5)}
+    assert not [part for part in parts if any(part in page for page in pages)]
 
 
 async def test_an_image_is_not_read_again(reader: Reader):

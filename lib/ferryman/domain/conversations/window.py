@@ -1,17 +1,27 @@
 """What of a text that the model is still writing may be shown, after it was scanned: its end is held back.
 
-A spelling of a credential is known for one once most of it is there. So the last characters are held back until more have
-followed: as many as `SPELLING_FACTOR` times the longest credential has. A contiguous spelling up to that length is whole, and
-was found, before any character of it would be shown.
+A spelling of a credential is known for one once most of it is there. So the end is held back until more has followed:
+`SPELLING_FACTOR` times as much as the longest credential has characters. An escape or a number counts as that many at most,
+however long it is, and what separates words as one: so a spelling that takes ten characters for each of the credential is
+whole, too, and was found, before any character of it would be shown, and a text of words waits no longer for it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 SPELLING_FACTOR = 4
-"""How many characters a spelling takes for each character of a credential, at most: spaced, in hex, in escapes."""
+"""How much a spelling counts for each character of a credential, at most: spaced, in hex, in escapes, as numbers."""
+
+_SEPARATOR = r"(?:[^\w&\\%]|_)"
+_TOKEN = re.compile(
+    r"&[0-9A-Za-z#;]*|\\+[A-Za-z]?\{?[0-9A-Fa-f]*\}?|%[0-9A-Fa-fuU]*"
+    rf"|(?:0[xX][0-9A-Fa-f]{{1,8}}|[Uu]\+[0-9A-Fa-f]{{4,6}}|[01]{{7,8}}|[0-9]{{1,3}}){_SEPARATOR}*"
+    rf"|(?P<separators>{_SEPARATOR}+)"
+)
+"""What may be one character in a longer spelling, or between two: too long a match has more held back, and never less."""
 
 WINDOW_CHARACTERS_MAX = 16_384
 """Characters that are scanned at once. Where more are undecided, the rest of the turn is shown once it is committed."""
@@ -23,6 +33,21 @@ class WindowPart:
 
     text: str = field(repr=False)
     decided: int
+
+
+def measure_end(texts: Sequence[str], longest: int) -> int:
+    """Return how many of the last characters of all `texts` are held back, for a longest credential of so many characters."""
+    whole = "".join(texts)
+    due, place = SPELLING_FACTOR * longest, len(whole)
+    for token in reversed([*_TOKEN.finditer(whole)]):
+        due -= place - token.end()
+        if due <= 0:
+            return len(whole) - token.end() + due
+        due -= 1 if token["separators"] else min(SPELLING_FACTOR, token.end() - token.start())
+        place = token.start()
+        if due <= 0:
+            return len(whole) - place
+    return min(len(whole), len(whole) - place + due)
 
 
 def decide(texts: Sequence[str], clean: Sequence[str], *, held_back: int) -> list[WindowPart]:

@@ -1,7 +1,8 @@
 """The tool `read_result`: a result of this conversation, of which the model was shown a part or a reference, from any place on.
 
 Which conversation that is only the execution says. What is read is stored without credentials, and is scanned again for those
-that the task has by now; it is content of others, and framed as such.
+that the task has by now: all of it, before a page is cut from it, since pages of chosen beginnings would hold such a credential
+piece by piece. It is content of others, and framed as such.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ferryman.catalog.tools import holds_secrets
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.calls.part import PartKind
@@ -57,7 +59,13 @@ class ResultReadings:
         result = await self._find(execution, numbers["message"], numbers["call"])
         if result is None:
             return KeylessAnswer(f"{ERROR}no message of this conversation has such a call, or it has expired", INVALID)
-        return KeylessAnswer(write_page(read_text(result), **numbers), None)
+        return KeylessAnswer(write_page(await self._redact(execution, read_text(result)), **numbers), None)
+
+    async def _redact(self, execution: Execution, text: str) -> str:
+        """Return a text without credentials. Raise `RejectedError`, `StaleError` or `UnavailableError`."""
+        if execution.policy is not None and not holds_secrets(execution.policy):
+            return text
+        return str((await self.scanner.scan(execution, [{"type": "text", "text": text}]))[0]["text"])
 
     async def _find(self, execution: Execution, message: int, call: int) -> ToolCallResult | None:
         if not execution.answer:
