@@ -177,7 +177,8 @@ async def measure(stack: Mapping[str, Any], provider: TimedProvider, questions: 
             "chat: a scanned window of 1,000 characters, p95",
             f"<= {WINDOW_MS:g} ms",
             f"{window:.1f} ms (median {find_high(windows, 0.5):.1f}); with a key of {KEY_LENGTH} characters "
-            f"{WORDS_HELD} are held back, of escapes as in &amp;#115; {ESCAPES_HELD}, and text is shown {find_high(lags, 0.5):.0f} ms after it is decided (median)",
+            f"{WORDS_HELD} are held back, of escapes as in &amp;#115; {ESCAPES_HELD}, "
+            f"and text is shown {find_high(lags, 0.5):.0f} ms after it is decided (median)",
             window <= WINDOW_MS,
         ),
         Row(

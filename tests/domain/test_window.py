@@ -55,7 +55,8 @@ def test_of_words_four_times_the_longest_credential_is_held_back() -> None:
 
 
 def test_an_escape_and_a_number_count_as_four_characters_at_most() -> None:
-    assert measure_end(["and so on &amp;#115;\\\\\\u0073%252573 01110011, "], 4) == len("&amp;#115;\\\\\\u0073%252573 01110011, ")
+    spelled = "&amp;#115;\\\\\\u0073%252573 01110011, "
+    assert measure_end([f"and so on {spelled}"], 4) == len(spelled)
 
 
 def test_separators_count_as_one() -> None:
