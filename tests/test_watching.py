@@ -19,7 +19,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.ports.errors import UnavailableError
-from ferryman.watching import Hub
+from ferryman.watching.hub import Hub
 from tests.builders import build_execution, build_lease, build_step
 
 FOREVER_S = 3_600.0

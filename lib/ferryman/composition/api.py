@@ -16,7 +16,7 @@ from ferryman.domain.tasks.task import SCRIPTED
 from ferryman.limiter import OwnerLimiter
 from ferryman.rates import Rates
 from ferryman.settings import RETENTION_DAYS, Settings
-from ferryman.watching import Hub
+from ferryman.watching.hub import Hub
 
 if TYPE_CHECKING:
     from ferryman.domain.credentials.connection import Connection, Proof

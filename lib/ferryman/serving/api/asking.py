@@ -27,7 +27,7 @@ from ferryman.serving.api.idempotency import IdempotentRequest
 from ferryman.serving.api.limits import start_rate, take_token
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.conversation import AnswerRequest, NewChatMessage, NewMessage
-from ferryman.watching import RELAYED_FIRST
+from ferryman.watching.relays import RELAYED_FIRST
 
 QUEUE_FULL_S = 30
 """After how many seconds a full queue is worth another try: by then some of it has started."""

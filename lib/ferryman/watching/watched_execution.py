@@ -1,0 +1,63 @@
+"""One execution that is watched in this process: its newest snapshot, and what wakes those who wait for the next one."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ferryman.domain.conversations.live import LiveTurn
+from ferryman.domain.conversations.watched import WatchedAnswer
+from ferryman.domain.executions.execution import Status
+from ferryman.feeds import Feed
+
+
+class WatchedExecution:
+    """An execution that is watched or relayed in this process: its newest snapshot, and the tasks that renew it."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self.read = 0
+        """The number of the record's last read."""
+        self.watchers = 0
+        self.snapshot: WatchedAnswer | None = None
+        """None until the first one, and where the execution is deleted."""
+        self.number = 0
+        """How many snapshots there were."""
+        self.live: LiveTurn | None = None
+        """The turn under way, as far as it is known here."""
+        self.is_old = asyncio.Event()
+        """Set when the record may have changed since it was read."""
+        self.relay: asyncio.Task[None] | None = None
+        self.following: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+
+    def publish(self) -> None:
+        """Make a snapshot of what is known, and wake all who wait for one."""
+        feed, before = self.feed, self.snapshot
+        snapshot = None
+        if feed.current is not None:
+            tickets = before.tickets if before is not None and before.tickets == feed.tickets else dict(feed.tickets)
+            live = self.live if self.is_live_next() else None
+            snapshot = WatchedAnswer(execution=feed.current, steps=tuple(feed.steps), tickets=tickets, live=live)
+        if self.number == 0 or snapshot != before:
+            self.snapshot, self.number = snapshot, self.number + 1
+            self.wake()
+
+    def wake(self) -> None:
+        """Wake all who wait for a snapshot."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self, number: int) -> None:
+        """Wait for a snapshot after snapshot `number`. Raise the error that ended the reading of the record."""
+        while self.number == number and self.following is not None:
+            if self.following.done():
+                self.following.result()
+                return
+            await self._changed.wait()
+
+    def is_live_next(self) -> bool:
+        """Tell whether the turn under way is the one that follows the turns of the record, as far as they were read."""
+        feed, live = self.feed, self.live
+        if live is None or feed.current is None or feed.current.status is not Status.RUNNING:
+            return False
+        return live.event == feed.current.events + 1 and all(step.event < live.event for step in feed.steps[-1:])
