@@ -19,6 +19,8 @@ from random import Random
 RUN, SEED = "CANARY_RUN", "CANARY_SEED"
 LETTERS = string.ascii_letters + string.digits
 
+_early: list[Canary] = []
+
 
 @dataclass(frozen=True, slots=True)
 class Canary:
@@ -45,18 +47,28 @@ def create_canary(name: str, length: int = 32, alphabet: str = LETTERS, *, befor
     dice = Random(f"{get_seed()}/{name}")
     secret = "".join(dice.choice(alphabet) for _ in range(length))
     canary = Canary(name, before + secret + after, secret)
-    if folder := os.environ.get(RUN):
-        file = Path(folder) / "canaries" / sha256(canary.value.encode()).hexdigest()[:24]
-        if not file.exists():
-            file.write_text(json.dumps(asdict(canary)))
+    _record(canary)
     return canary
 
 
 def register_value(name: str, value: str) -> None:
     """Have the run search for a secret that was made elsewhere."""
-    if folder := os.environ.get(RUN):
-        file = Path(folder) / "canaries" / sha256(value.encode()).hexdigest()[:24]
-        file.write_text(json.dumps(asdict(Canary(name, value, value))))
+    _record(Canary(name, value, value))
+
+
+def record_early() -> None:
+    """Record the canaries that were created before the run had a folder: those of a conftest that pytest imports first."""
+    while _early:
+        _record(_early.pop())
+
+
+def _record(canary: Canary) -> None:
+    if not (folder := os.environ.get(RUN)):
+        _early.append(canary)
+        return
+    file = Path(folder) / "canaries" / sha256(canary.value.encode()).hexdigest()[:24]
+    if not file.exists():
+        file.write_text(json.dumps(asdict(canary)))
 
 
 def list_canaries(folder: Path) -> list[Canary]:

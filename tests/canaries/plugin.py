@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[canary.RUN] = str(folder)
         os.environ[LEVEL] = "DEBUG"
         canary.get_seed()
+        canary.record_early()
         config.stash[_run] = folder
         if config.option.basetemp is None:
             config.option.basetemp = folder / "tmp"

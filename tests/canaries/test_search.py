@@ -160,6 +160,13 @@ def test_a_run_in_which_nothing_leaks_succeeds_and_leaves_nothing(tmp_path: Path
     assert list(tmp_path.glob("ferryman-run-*")) == []
 
 
+def test_a_canary_of_a_conftest_that_is_imported_before_the_run_begins_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("from tests.canaries import canary\nKEY = canary.create_key('early')\n")
+    ran = nested(tmp_path, "def test_early():\n    from conftest import KEY\n    logging.getLogger('grpc').debug('sent %s', KEY)\n")
+    assert ran.returncode == 1
+    assert "early stands in kept/loggers-" in ran.stdout, ran.stdout + ran.stderr
+
+
 def test_where_not_every_logger_is_at_debug_there_is_no_canary() -> None:
     sources = [path for folder in WITHOUT_CANARIES for path in (ROOT / folder).rglob("*.py")]
     assert sources

@@ -174,9 +174,9 @@ class Stage:
         return await deliver(self.deps(), "e", slice=self.execution.slice, holder="h")
 
 
-def redacted(content: Sequence[Any]) -> Sequence[Any]:
+def redacted(content: Sequence[Any], *, key: str = KEY) -> Sequence[Any]:
     """Return the text as a key holder would redact it."""
-    return json.loads(json.dumps(list(content)).replace(KEY, "[redacted:KEY]"))
+    return json.loads(json.dumps(list(content)).replace(key, "[redacted:KEY]"))
 
 
 @pytest.fixture
