@@ -162,7 +162,9 @@ def test_a_run_in_which_nothing_leaks_succeeds_and_leaves_nothing(tmp_path: Path
 
 def test_a_canary_of_a_conftest_that_is_imported_before_the_run_begins_is_looked_for(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from tests.canaries import canary\nKEY = canary.create_key('early')\n")
-    ran = nested(tmp_path, "def test_early():\n    from conftest import KEY\n    logging.getLogger('grpc').debug('sent %s', KEY)\n")
+    ran = nested(
+        tmp_path, "def test_early():\n    from conftest import KEY\n    logging.getLogger('grpc').debug('sent %s', KEY)\n"
+    )
     assert ran.returncode == 1
     assert "early stands in kept/loggers-" in ran.stdout, ran.stdout + ran.stderr
 
