@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.conversations.asking import Question
 from ferryman.domain.conversations.message import AnswerState
@@ -149,6 +150,37 @@ async def test_an_instance_that_dies_before_the_end_is_stored_leaves_it_to_the_n
     chat.clock.turn(600)
     await deliver(deps, "e", slice=0, holder="h")
     assert (chat.execution.status, chat.execution.output, len(chat.steps)) == (Status.KILLED, "In Harwich, I ", 1)
+
+
+async def test_what_its_last_calls_did_before_it_was_stopped_is_part_of_it(chat: StoppedChat) -> None:
+    def on_call(ticket: Ticket) -> ToolCallResult:
+        chat.memory.executions["e"] = replace(chat.execution, cancel_requested=True)
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    chat.task(task_prompt="", tools=("http_post",))
+    chat.on_call = on_call
+    await chat.ask()
+    chat.model = ScriptedModel([says("I write.", *[("http_post", {"url": f"https://a.test/{n}"}) for n in range(2)])])
+    await deliver(chat.deps(), "e", slice=0, holder="h")
+    (turn,) = chat.read(2).parts
+    assert [call["arguments"]["url"] for call in turn["calls"]] == ["https://a.test/0", "https://a.test/1"]
+    assert [(result["ok"], result["content"]) for result in turn["results"]] == [
+        (True, "sent"),
+        (False, refusal.EXECUTION_ENDED.message),
+    ]
+    assert (turn["text"], chat.read(2).content) == ("", "I write.")
+
+
+async def test_an_answer_that_is_stopped_between_its_turns_has_no_text_twice(chat: StoppedChat) -> None:
+    def on_call(ticket: Ticket) -> ToolCallResult:
+        chat.memory.executions["e"] = replace(chat.execution, cancel_requested=True)
+        return ToolCallResult(ticket.tool, "page", response_status=200)
+
+    chat.on_call = on_call
+    await chat.ask()
+    chat.model = ScriptedModel([says("I look.", ("http_get", {"url": "https://a.test/"}))])
+    await deliver(chat.deps(), "e", slice=0, holder="h")
+    assert ([turn["text"] for turn in chat.read(2).parts], chat.read(2).content) == ([""], "I look.")
 
 
 @settings(max_examples=40, deadline=None)

@@ -123,6 +123,8 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
             run.count_result(await _settle_unsent(deps, run, ticket, refusal.IN_DOUBT))
         else:
             run.count_result(await _settle_unsent(deps, run, ticket, refusal.EXECUTION_ENDED))
+    if run.execution.answer:
+        run.close_turn()  # later answers of the conversation know what it did, and what it did not
     return None
 
 

@@ -116,6 +116,8 @@ def _build_message(final: Execution, run: Run | None, ending: ExecutionEnding, n
     if run is None:
         return build_message(ended)
     turns = fit_turns(run.turns, execution=final.id)
+    if turns and run.last is not None and run.last.calls and not run.results:
+        turns = (*turns[:-1], {**turns[-1], "text": ""})  # it ended after that turn, whose text is what the answer ends with
     plan = run.opening.summary if run.summary else None
     return build_message(
         ended,
