@@ -28,6 +28,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(PAGE.read_bytes())
 
     def do_POST(self) -> None:
+        # any page that the browser shows can send to this address; one of another origin cannot say JSON and name this host
+        here = f"127.0.0.1:{self.server.server_address[1]}"
+        if self.headers["Host"] != here or self.headers["Content-Type"] != "application/json":
+            self.send_error(403)
+            return
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         body = json.dumps({**message, **({"model": self.model} if self.model else {})}).encode()
         headers = {"Authorization": f"Bearer {os.environ['FERRYMAN_KEY']}", "Content-Type": "application/json"}

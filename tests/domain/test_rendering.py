@@ -79,6 +79,19 @@ def test_images_in_the_values_of_json_are_placeholders():
     assert read_value(result) == {"screenshot": IMAGE_PLACEHOLDER, "title": "Ferries"}
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"price": 1e999, "least": [-1e999]}', {"price": "inf", "least": ["-inf"]}),
+        (r'{"title": "half \ud83d of it", "\udfff": 1}', {"title": "half \ufffd of it", "\ufffd": 1}),
+        (r'["\ud83d\ude00"]', ["\U0001f600"]),
+    ],
+)
+def test_a_value_is_what_every_reader_of_json_can_read(text: str, value: object):
+    rendered = read_value(build_result(text, PartKind.JSON))
+    assert json.loads(json.dumps(rendered, ensure_ascii=False, allow_nan=False).encode()) == value == rendered
+
+
 def turn_of(*results: ToolCallResult, text: str = "") -> Turn:
     """Return the turn of calls of `search_knowledge` with these results, as it is kept."""
     content = ({"type": "text", "text": text},) if text else ()

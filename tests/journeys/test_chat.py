@@ -89,9 +89,12 @@ async def test_the_page_of_the_examples_is_sent_an_answer_as_it_is_written(talke
             html = (await browser.get(url)).content
             body = {"content": "What is it?", "conversationId": None, "stream": True}
             stream = (await browser.post(f"{url}/chat", json=body)).text
+            of_others = [{"Content-Type": "text/plain"}, {"Host": "evil.test"}, {"Content-Type": "application/json; x"}]
+            refused = [(await browser.post(f"{url}/chat", json=body, headers=headers)).status_code for headers in of_others]
     finally:
         page.kill()
         await page.wait()
+    assert refused == [403] * 3
     assert html == EXAMPLE.with_name("index.html").read_bytes()
     frames = [json.loads(line.removeprefix("data: ")) for line in stream.splitlines() if line.startswith("data: ")]
     assert (frames[0]["type"], frames[-1]["content"]) == ("start", CHAT_ANSWER)

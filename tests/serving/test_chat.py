@@ -258,3 +258,13 @@ async def test_a_chat_task_is_changed_although_neither_it_nor_its_agent_names_a_
     await say(client, CHAT)
     changed = await client.patch(f"/v1/tasks/{derive_chat_task(AGENT)}", json={"tools": ["calculator"]})
     assert (changed.status_code, changed.json()["tools"]) == (200, ["calculator"])
+
+
+async def test_a_number_that_no_message_can_have_is_refused(client: httpx.AsyncClient) -> None:
+    paths = (f"{MESSAGES}?branch=10001", MESSAGES.replace("messages", "events?answer=10001"))
+    assert [(await client.get(path)).status_code for path in paths] == [422, 422]
+
+
+async def test_an_answer_that_is_not_written_is_kept_by_no_cache(client: httpx.AsyncClient) -> None:
+    response = await client.get(MESSAGES.replace("messages", "events?answer=9"))
+    assert (response.status_code, response.headers["Cache-Control"]) == (204, "no-store")

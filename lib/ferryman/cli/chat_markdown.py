@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from typing import Any
 
+from ferryman.cli.safe_markdown import write_harmless
 from ferryman.cli.screen import neutralize_controls
 
 _TICKS = re.compile(r"`{3,}")
@@ -14,7 +16,7 @@ _TICKS = re.compile(r"`{3,}")
 
 def write_markdown(title: str, messages: Iterable[Mapping[str, Any]]) -> str:
     """Return a document of `messages`, those of one branch, the oldest first."""
-    parts = [f"# {' '.join(neutralize_controls(title).split()) or 'Conversation'}"]
+    parts = [f"# {' '.join(write_harmless(title).split()) or 'Conversation'}"]
     for message in messages:
         parts += _write_message(message)
     return "\n\n".join(parts) + "\n"
@@ -26,17 +28,17 @@ def _write_message(message: Mapping[str, Any]) -> Iterator[str]:
     for attachment in message["attachments"]:
         yield f"Attached: {_fence_word(attachment['key'])}"
     if not is_answer:
-        yield neutralize_controls(message["content"])
+        yield write_harmless(message["content"])
         return
     results = {result["toolCallId"]: result for result in message["toolResults"]}
     for part in message["messages"]:
         if part["role"] == "assistant" and part.get("toolCalls"):
             if part["content"]:
-                yield neutralize_controls(part["content"])
+                yield write_harmless(part["content"])
             for call in part["toolCalls"]:
                 yield _write_call(call, results.get(call["id"]))
     metadata = message["metadata"]
-    yield neutralize_controls(message["content"] or f"*no answer: {metadata['error'] or metadata['state']}*")
+    yield write_harmless(message["content"] or f"*no answer: {metadata['error'] or metadata['state']}*")
     if metadata["state"] == "stopped":
         yield "*stopped*"
 
@@ -44,7 +46,7 @@ def _write_message(message: Mapping[str, Any]) -> Iterator[str]:
 def _write_call(call: Mapping[str, Any], result: Mapping[str, Any] | None) -> str:
     arguments = json.dumps(call["arguments"], ensure_ascii=False, indent=1)
     content = "no result" if result is None else str(result["content"])
-    head = f"<details><summary>{call['name']}</summary>"
+    head = f"<details><summary>{escape(neutralize_controls(call['name']))}</summary>"
     return "\n\n".join([head, _fence(arguments), _fence(content), "</details>"])
 
 

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 
 from ferryman.cli.live import format_credits
+from ferryman.cli.safe_markdown import draw_markdown
 from ferryman.cli.screen import Screen, neutralize_controls, shorten
 from ferryman.client import AnswerEvent
 from ferryman.domain.counts import say_count
@@ -32,6 +33,7 @@ class AnswerScreen:
         self._text = ""
         self._turn_begins = 0
         self._live: Live | None = None
+        self._drawn: tuple[str, Markdown] | None = None
         self._is_terminal = sys.stdout.isatty() and not screen.as_json
 
     def __enter__(self) -> Self:
@@ -75,18 +77,24 @@ class AnswerScreen:
         self._text += written
         if self._is_terminal:
             if self._live is None:
-                self._live = Live(console=Console(), refresh_per_second=REFRESHES_S, vertical_overflow="visible")
+                # what is drawn is made when it is drawn, and not for every piece of a long text
+                draw = self._draw
+                self._live = Live(
+                    get_renderable=draw, console=Console(), refresh_per_second=REFRESHES_S, vertical_overflow="visible"
+                )
                 self._live.start()
-            self._live.update(Markdown(self._text, hyperlinks=False))
         elif not self._screen.as_json:
             click.echo(written, nl=False)
+
+    def _draw(self) -> Markdown:
+        if self._drawn is None or self._drawn[0] != self._text:
+            self._drawn = (self._text, draw_markdown(self._text))
+        return self._drawn[1]
 
     def _void(self) -> None:
         """Take back the text of this turn: it is written again, without what may not be seen."""
         if self._is_terminal:
             self._text = ""
-            if self._live is not None:
-                self._live.update(Markdown(""))
         elif self._text:
             self._text = ""
             self._print("\n[the text of this turn is replaced by what follows]", "yellow")

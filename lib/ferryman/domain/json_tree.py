@@ -69,6 +69,11 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
+def replace_halves(text: str) -> str:
+    """Return `text` with halves of characters joined, and replaced where they are alone: no store and no answer has them."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def find_fault(value: Any) -> str | None:
     """Return why `value`, apart from the values in it, is not JSON; None where it is."""
     if isinstance(value, str):

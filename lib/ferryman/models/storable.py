@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ferryman.domain.json_tree import replace_halves
 from ferryman.models.events import UnreadableReplyError
 
 DEPTH_MAX = 100
@@ -16,7 +17,7 @@ def make_storable(value: Any, depth: int = 0) -> Any:
     Raise `UnreadableReplyError` where it is nested more than `DEPTH_MAX` deep.
     """
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return replace_halves(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if not isinstance(value, dict | list):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.part import PartKind
 from ferryman.domain.conversations.images import replace_images
 from ferryman.domain.conversations.turns import Turn, read_result
-from ferryman.domain.json_tree import map_leaves
+from ferryman.domain.json_tree import map_leaves, replace_halves
 
 PREVIEW_CHARACTERS_MAX = 200
 
@@ -24,7 +25,7 @@ def read_value(result: ToolCallResult) -> Any:
     kinds = [part.kind for part in result.parts if part.kind is not PartKind.FILE]
     if kinds == [PartKind.JSON]:
         try:
-            return map_leaves(json.loads(spans[0]), _replace_image)
+            return map_leaves(json.loads(spans[0]), _clean_leaf, rename=replace_halves)
         except (ValueError, RecursionError):
             return replace_images(spans[0])  # it was cut
     return replace_images("\n".join(spans) if result.parts else result.content)
@@ -61,5 +62,8 @@ def render_turn(turn: Turn) -> list[dict[str, Any]]:
     return [{**written, "toolCalls": [dict(call) for call in turn["calls"]]}, *map(render_result, turn["results"])]
 
 
-def _replace_image(leaf: Any) -> Any:
-    return replace_images(leaf) if isinstance(leaf, str) else leaf
+def _clean_leaf(leaf: Any) -> Any:
+    """Return a leaf without an image, and as every reader of JSON can read it: hosts write what Python reads and none else."""
+    if isinstance(leaf, float) and not math.isfinite(leaf):
+        return str(leaf)
+    return replace_images(replace_halves(leaf)) if isinstance(leaf, str) else leaf

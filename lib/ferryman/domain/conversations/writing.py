@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ferryman.domain.conversations.live import LiveBlock
 from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.executions.message import Block, ReplyDelta
+from ferryman.domain.json_tree import replace_halves
 
 HALVES = ("\ud800", "\udbff")
 """The first halves of characters that JSON writes in two (RFC 8259, section 7): a delta may end between them."""
@@ -17,7 +18,7 @@ class WrittenBlock:
     """One block under way. Of a call that is scanned, `head` comes before its arguments: the model wrote its names, too."""
 
     def __init__(self, delta: ReplyDelta, *, is_scanned: bool) -> None:
-        self._call, self._name = _mend(delta.call), _mend(delta.name)
+        self._call, self._name = replace_halves(delta.call), replace_halves(delta.name)
         self.head = f"{self._call} {self._name} " if self._call and is_scanned else ""
         self._visible: list[str] = []
         self._undecided: list[str] = [self.head]
@@ -38,7 +39,7 @@ class WrittenBlock:
         text, self._half = self._half + text, ""
         if text[-1:] >= HALVES[0] and text[-1:] <= HALVES[1]:
             text, self._half = text[:-1], text[-1]
-        self._undecided.append(_mend(text))
+        self._undecided.append(replace_halves(text))
 
     def decide(self, part: WindowPart) -> None:
         """Show the decided beginning of what was undecided. Names that hold a credential are never shown, nor what follows."""
@@ -98,11 +99,6 @@ class WrittenTurn:
                 break
             blocks.append(block.read())
         return tuple(blocks)
-
-
-def _mend(text: str) -> str:
-    """Return `text` with halves of characters joined, and replaced where they are alone."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def render_blocks(content: Sequence[Block]) -> tuple[LiveBlock, ...]:

@@ -59,7 +59,7 @@ async def _respond(
     await feed.refresh(0)
     frames = projection.render(WatchedAnswer(execution=execution, steps=feed.steps, tickets=feed.tickets))
     if not frames:
-        return Response(status_code=204)  # a browser that gets one does not connect again
+        return Response(status_code=204, headers=HEADERS)  # a browser that gets one does not connect again
     body = "".join(frame.write(prefix) for frame in frames)
     return Response(body, media_type=MEDIA_TYPE, headers={**HEADERS, **projection.headers})
 

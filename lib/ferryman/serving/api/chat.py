@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.conversations.asking import AskedQuestion, Question
-from ferryman.domain.conversations.conversation import ROOT, Conversation
+from ferryman.domain.conversations.conversation import MESSAGES_MAX, ROOT, Conversation
 from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.tasks.task import Task
@@ -32,7 +32,11 @@ from ferryman.serving.api.stream_request import ChosenFormat, StreamRequest, rea
 Traceparent = Annotated[str, Header(description="A trace to go on with, as W3C's Trace Context writes it")]
 BranchEnd = Annotated[
     int | None,
-    Query(ge=1, description="Only the branch that ends with this message, the newest first; without it all, the oldest first"),
+    Query(
+        ge=1,
+        le=MESSAGES_MAX,
+        description="Only the branch that ends with this message, the newest first; without it all, the oldest first",
+    ),
 ]
 RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The answer, or with `stream` its events as they happen", "content": EVENTS[200]["content"]},

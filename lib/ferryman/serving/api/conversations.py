@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.changes import change_value
-from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.conversations.conversation import MESSAGES_MAX, Conversation
 from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import build_input_error
@@ -22,6 +22,7 @@ from ferryman.serving.api.answer_stream import stream_answer
 from ferryman.serving.api.cancelling import cancel
 from ferryman.serving.api.chat_tasks import provide_chat_task
 from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.event_stream import HEADERS
 from ferryman.serving.api.executions import EVENTS
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.jobs import answer_again, build_job, find_started_job, start_job
@@ -34,7 +35,9 @@ from ferryman.serving.api.stream_request import StreamChoice
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/conversations", tags=["conversations"])
 
 OfAgent = Annotated[str | None, Query(max_length=64, description="Only those with this agent")]
-AnswerNumber = Annotated[int | None, Query(ge=1, description="The number of the answer; without it the one that is waited for")]
+AnswerNumber = Annotated[
+    int | None, Query(ge=1, le=MESSAGES_MAX, description="The number of the answer; without it the one that is waited for")
+]
 
 
 async def find_conversation(deps: ApiDependencies, caller: Caller, conversation: str) -> Conversation:
@@ -168,7 +171,7 @@ async def watch_conversation(
         execution = stored[0].execution if stored else None
     stored_execution = await deps.executions.get(execution) if execution else None
     if stored_execution is None:
-        return Response(status_code=204)
+        return Response(status_code=204, headers=HEADERS)
     return await stream_answer(deps, caller, stored_execution, request)
 
 
