@@ -50,3 +50,8 @@ def test_of_a_text_that_goes_on_only_the_rest_is_sent() -> None:
 def test_what_is_no_change_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="no change"):
         apply_change(None, change)
+
+
+def test_a_change_of_another_turn_does_not_go_on_from_this_one() -> None:
+    with pytest.raises(ValueError, match="no change"):
+        apply_change(LiveTurn(event=2, blocks=(LiveBlock("a"),)), {"event": 4, "block": 1, "offset": 0, "blocks": []})

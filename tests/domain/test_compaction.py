@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from ferryman.domain.conversations.compaction import (
     HEAD,
     LONG_CHARACTERS,
     NOTED,
+    REFERENCE_CHARACTERS,
     SUMMARIZE,
     list_after_summary,
     list_first,
     plan_history,
+    refer_results,
 )
 from ferryman.domain.conversations.message import Message, Speaker
-from ferryman.domain.conversations.turns import build_history
+from ferryman.domain.conversations.turns import build_history, read_result
 from ferryman.domain.executions.execution import SummaryPlan
 from ferryman.inmemory.clock import START
 from tests.builders import build_setup
@@ -129,3 +132,32 @@ def test_a_history_that_its_credits_do_not_allow_is_long():
 def test_a_reference_says_nothing_of_reading_again_where_the_model_cannot():
     messages, _ = plan_history(talk(30, result="r" * 9_000), can_reread=False)
     assert list_results(messages)[0] == "[9,000 characters of http_get. They are not shown any more.]"
+
+
+def test_a_history_of_as_many_characters_as_it_may_have_is_not_long():
+    branch = talk(3, result="r" * 2_000)
+    assert plan_history(branch, most=len(json.dumps(build_history(branch)))) == (build_history(branch), None)
+
+
+def test_a_history_whose_references_have_as_many_characters_as_it_may_have_is_not_summarized():
+    branch = [ask(1), answer(2, result="r" * 9_000), ask(3), answer(4, "t" * 3_000)]
+    length = len(json.dumps(plan_history(branch, most=4_000)[0]))
+    assert plan_history(branch, most=length)[1] is None
+    assert plan_history(branch, most=length - 1)[1] is not None
+
+
+def test_a_result_of_a_thousand_characters_stays():
+    branch = [*talk(1, result="r" * REFERENCE_CHARACTERS), *talk(30, result="r" * 9_000)]
+    assert list_results(plan_history(branch)[0])[0] == "r" * REFERENCE_CHARACTERS
+
+
+def test_of_two_summaries_the_newer_one_is_read():
+    branch = [*talk(2), answer(6, summary="Old.", summarized=2), answer(8, summary="New.", summarized=4)]
+    assert plan_history(branch)[0][0]["content"] == f"{HEAD}\n\nNew."
+
+
+def test_a_reference_has_no_part_beyond_its_text():
+    long = {"call": "c", "seq": 0, "name": "http_get", "ok": True, "content": "r" * 2_000, "parts": [("text", 0, 2_000)]}
+    message = replace(answer(2), parts=({"text": "", "calls": [], "results": [long]},))
+    (referred,) = refer_results([message], can_reread=True)
+    assert read_result(referred.parts[0]["results"][0]).parts == ()

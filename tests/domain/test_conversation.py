@@ -23,7 +23,7 @@ from ferryman.domain.conversations.conversation import (
     find_next,
     is_next,
 )
-from ferryman.domain.conversations.message import Message, Speaker, list_siblings, select_branch
+from ferryman.domain.conversations.message import Message, Speaker, select_branch
 from ferryman.domain.owners.limit import LimitReachedError
 from tests.builders import START
 
@@ -98,13 +98,31 @@ def test_a_message_that_names_a_later_parent_ends_nothing():
         select_branch([write(1, 2), write(2, 1)], 2)
 
 
-def test_branches_at_a_place_are_the_messages_with_one_parent():
-    messages = [write(1, 0), write(2, 1, Speaker.ASSISTANT), write(3, 1, Speaker.ASSISTANT), write(4, 0)]
-    assert list_siblings(messages, messages[1]) == [2, 3]
+def test_a_message_that_is_its_own_parent_ends_nothing():
+    with pytest.raises(ConversationGoneError):
+        select_branch([write(1, 1)], 1)
+
+
+def test_a_question_and_the_end_of_its_answer_change_the_conversation_at_their_time():
+    changed, _ = ask(EMPTY, "e1", now=LATER)
+    assert changed.updated_at == LATER
+    assert end_answer(replace(changed, updated_at=START), 2, now=LATER).updated_at == LATER
 
 
 def test_a_title_is_the_first_line_without_needless_space():
     assert derive_title("  Where   is\tthe ferry?\nI am in Harwich.") == "Where is the ferry?"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("x" * TITLE_CHARACTERS_MAX, "x" * TITLE_CHARACTERS_MAX),
+        ("x" * (TITLE_CHARACTERS_MAX + 1), "x" * (TITLE_CHARACTERS_MAX - 1) + "…"),
+        ("Where is it? " + "x" * TITLE_CHARACTERS_MAX, "Where is it?…"),
+    ],
+)
+def test_a_longer_line_is_cut_at_a_word_where_there_is_one(text: str, title: str):
+    assert derive_title(text) == title
 
 
 @given(st.text(max_size=300))

@@ -59,3 +59,11 @@ def test_two_blocks_are_told_from_one_of_both_texts():
 
 def test_a_place_beyond_the_turn_is_not_in_it():
     assert not is_continued([LiveBlock("Hello")], LivePosition(0, 6, digest_seen((), "Hello!", LiveBlock("Hello!"))))
+
+
+def test_a_place_behind_the_end_of_a_text_is_not_in_it():
+    assert not is_continued([LiveBlock("Hello")], LivePosition(0, 9, digest_seen((), "Hello", LiveBlock("Hello"))))
+
+
+def test_half_of_a_character_has_a_digest_too():
+    assert digest_seen((LiveBlock("\ud800"),), "") != digest_seen((LiveBlock("?"),), "")

@@ -76,3 +76,17 @@ def test_a_task_and_a_search_for_tools_read_all_of_it():
     assert fit_ticket(ticket, TASK, finders=()) is ticket
     assert fit_ticket(ticket, CHAT, finders=(ticket.tool,)) is ticket
     assert fit_ticket(ticket, CHAT, finders=()) is not ticket
+
+
+def test_a_result_that_only_lost_an_image_is_not_said_to_go_on():
+    ticket = build_settled_ticket(result=build(f"one {IMAGE}"))
+    fitted = fit_ticket(ticket, CHAT, finders=(), answer=2)
+    assert fitted.result is not None
+    assert "To read on" not in fitted.result.content
+
+
+def test_parts_are_read_where_they_are_whatever_their_order():
+    result = ToolCallResult(
+        "t", "aaabbb", parts=(Part(kind=PartKind.TEXT, start=3, end=6), Part(kind=PartKind.TEXT, start=0, end=3))
+    )
+    assert read_bodies(fit_result(result, most=4)) == ["aaa", "b"]

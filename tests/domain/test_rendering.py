@@ -119,3 +119,11 @@ def test_a_turn_is_one_message_of_the_assistant_and_one_for_each_result():
 
 def test_a_turn_without_calls_is_its_text():
     assert render_turn(turn_of(text="Done.")) == [{"role": "assistant", "content": "Done."}]
+
+
+def test_a_preview_of_as_many_characters_as_it_may_have_is_whole():
+    assert preview_result("x" * PREVIEW_CHARACTERS_MAX) == "x" * PREVIEW_CHARACTERS_MAX
+
+
+def test_a_short_image_is_a_placeholder_too():
+    assert replace_images("at data:image/gif;base64,R0lG end") == f"at {IMAGE_PLACEHOLDER} end"

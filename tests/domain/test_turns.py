@@ -76,3 +76,16 @@ def test_a_result_that_was_refused_is_a_failure():
     refused = ToolCallResult(tool="web_fetch", content="Error: no", ok=False)
     turn = write_turn(build_step(calls=1), [build_ticket(seq=0, result=refused)])
     assert turn["results"][0]["ok"] is False
+
+
+def test_a_result_that_failed_is_a_failure_to_the_model():
+    turn = build_turn("HTTP 500")
+    failed = {**turn, "results": [{**turn["results"][0], "ok": False}]}
+    branch = [write(1, Speaker.USER, "a"), write(2, Speaker.ASSISTANT, "b", parts=(failed,))]
+    assert build_history(branch)[2]["content"][0]["is_error"]
+
+
+def test_a_turn_without_calls_is_read_as_the_text_that_the_answer_ends_with():
+    turn = {"text": "It rains.", "calls": [], "results": []}
+    branch = [write(1, Speaker.USER, "a"), write(2, Speaker.ASSISTANT, "It rains.", parts=(turn,))]
+    assert [message["content"] for message in build_history(branch)] == ["a", "It rains."]

@@ -66,3 +66,7 @@ def test_separators_count_as_one() -> None:
 @given(st.text("a1&#;\\u%0 -"), st.integers(0, 9))
 def test_no_less_than_that_is_held_back_and_no_more_than_there_is(text: str, longest: int) -> None:
     assert min(len(text), 4 * longest) <= measure_end([text], longest) <= len(text)
+
+
+def test_of_a_text_that_is_held_back_whole_nothing_is_shown_whatever_the_scan_puts_before_it() -> None:
+    assert decide(["abc"], ["[x]abc"], held_back=3) == [WindowPart("", 0)]

@@ -525,4 +525,83 @@ LAYERS = (
             ),
         ),
     ),
+    Layer(
+        name="windows of what the model writes",
+        replacements=(
+            Replacement(
+                file="loop/live.py",
+                old="self._is_scanned = execution.policy is None or holds_secrets(execution.policy)",
+                new="self._is_scanned = False",
+            ),
+        ),
+    ),
+    Layer(
+        name="held back ends of windows",
+        replacements=(
+            Replacement(
+                file="domain/conversations/window.py",
+                old="room = max(0, sum(map(len, texts)) - held_back)",
+                new="room = sum(map(len, texts))",
+            ),
+        ),
+    ),
+    Layer(
+        name="scan of histories",
+        replacements=(
+            Replacement(
+                file="loop/history.py",
+                old="scanned = iter(await deps.scanner.scan(execution, blocks))",
+                new="scanned = iter(blocks)",
+            ),
+        ),
+    ),
+    Layer(
+        name="frames in histories",
+        replacements=(
+            Replacement(
+                file="domain/conversations/turns.py",
+                old='build_tool_result(call["id"], by_call[call["id"]]["content"],',
+                new=(
+                    'build_tool_result(call["id"], "".join(by_call[call["id"]]["content"][start:end]'
+                    ' for _, start, end in by_call[call["id"]]["parts"]),'
+                ),
+            ),
+        ),
+    ),
+    Layer(
+        name="conversations of their own workspace",
+        replacements=(
+            Replacement(
+                file="gcp/conversations.py",
+                old=" or (stored.owner, stored.workspace) != (owner, workspace):",
+                new=":",
+            ),
+        ),
+    ),
+    Layer(
+        name="results of their own conversation",
+        replacements=(
+            Replacement(
+                file="tools/recalling/read_result.py",
+                old='        result = await self._find(execution, numbers["message"], numbers["call"])',
+                new=(
+                    "        from dataclasses import replace\n\n"
+                    '        chosen = arguments.get("conversation", execution.conversation)\n'
+                    "        execution = replace(execution, conversation=chosen, answer=-1)\n"
+                    '        result = await self._find(execution, numbers["message"], numbers["call"])'
+                ),
+            ),
+        ),
+    ),
+    Layer(
+        name="redaction of results that are read again",
+        replacements=(
+            Replacement(
+                file="tools/recalling/read_result.py",
+                old="write_page(await self._redact(execution, read_text(result)), **numbers)",
+                new="write_page(read_text(result), **numbers)",
+            ),
+        ),
+        behind="the redaction of answers, before a result is stored; this one is for credentials that the task got since",
+    ),
 )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferryman.domain.conversations.live import LiveBlock, LiveTurn
 from ferryman.domain.conversations.message import AnswerState, Message, Speaker
+from ferryman.domain.conversations.watched import WatchedAnswer
+from ferryman.domain.executions.execution import Status
+from ferryman.serving.streams.agui import AguiProjection
 from ferryman.serving.streams.agui_messages import list_history
-from tests.builders import START
+from tests.builders import START, build_execution, build_settled_ticket, build_step
 from tests.campaigns.streams.clients import AguiClient
 from tests.campaigns.streams.cutting import begin, read, stream
 from tests.campaigns.streams.runs import generate_run
@@ -57,3 +62,14 @@ def test_a_stored_answer_is_a_message_for_each_turn():
         {"id": "exec_1.1.0.result", "role": "tool", "toolCallId": "exec_1.1.0", "content": '"body"'},
         {"id": "exec_1.2", "role": "assistant", "content": "A body."},
     ]
+
+
+def test_a_snapshot_has_the_turns_that_are_committed_and_not_the_one_under_way():
+    running = build_execution(status=Status.RUNNING, started_at=START)
+    use = {"type": "tool_use", "id": "tc_1", "name": "http_get", "input": {}}
+    step = build_step(content=({"type": "text", "text": "Let me look."}, use), stop_reason="tool_use", calls=1)
+    live = LiveTurn(event=5, blocks=(LiveBlock("It"),))
+    watched = WatchedAnswer(execution=running, steps=[step], tickets={0: build_settled_ticket()}, live=live)
+    _, snapshot, *rest = (json.loads(frame.data) for frame in AguiProjection().render(watched))
+    assert [message["role"] for message in snapshot["messages"]] == ["assistant", "tool"]
+    assert [event["type"] for event in rest] == ["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT"]

@@ -11,6 +11,7 @@ from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.conversations.live import LiveBlock, LiveTurn
 from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.usage import Usage
 from ferryman.serving.streams.message import MessageProjection
 from tests.builders import START, build_execution, build_step, build_ticket
 
@@ -109,3 +110,30 @@ def test_an_answer_that_failed_ends_with_its_error() -> None:
 def test_an_answer_that_was_stopped_says_so() -> None:
     stopped = replace(RUNNING, status=Status.KILLED, completed_at=START, output="This o", error="cancelled")
     assert find("done", WatchedAnswer(execution=stopped))[0]["state"] == "stopped"
+
+
+def test_the_error_of_a_failure_in_json_is_its_sentence() -> None:
+    (result,) = find("tool_result", settle('{"error": "no such page", "code": 404}', ok=False))
+    assert result["error"] == "no such page"
+
+
+def test_the_tokens_of_the_cache_are_a_part_of_the_input() -> None:
+    usage = Usage(input_tokens=1, output_tokens=2, cache_read_tokens=4, cache_write_tokens=8)
+    ended = replace(RUNNING, status=Status.COMPLETED, completed_at=START, usage=usage)
+    states = WatchedAnswer(execution=ended, steps=[build_step(usage=usage)])
+    (turn,), (done,) = find("usage", states), find("done", states)
+    assert (turn["inputTokens"], turn["cachedInputTokens"]) == (13, 4)
+    assert done["usage"] == {
+        **{"inputTokens": 13, "outputTokens": 2, "totalTokens": 15},
+        **{"cachedInputTokens": 4, "cacheWriteInputTokens": 8},
+    }
+
+
+def test_arguments_stay_as_the_model_spelled_them_where_the_turn_under_way_is_no_longer_known() -> None:
+    live = LiveTurn(event=2, blocks=(LiveBlock('{ "query":  "React" }', "tc_abc123", "search_knowledge"),))
+    states = [
+        WatchedAnswer(execution=RUNNING, live=live),
+        WatchedAnswer(execution=RUNNING),
+        WatchedAnswer(execution=RUNNING, steps=[STEP], tickets={0: TICKET}),
+    ]
+    assert find("replace", *states) == []

@@ -15,7 +15,7 @@ def write_change(before: LiveTurn | None, after: LiveTurn) -> dict[str, Any]:
     pairs = zip(earlier, after.blocks, strict=False)
     block = next((index for index, (old, new) in enumerate(pairs) if old != new), min(len(earlier), len(after.blocks)))
     offset = 0
-    if block < min(len(earlier), len(after.blocks)) and _name(earlier[block]) == _name(after.blocks[block]):
+    if block < min(len(earlier), len(after.blocks)):
         offset = count_shared(earlier[block].text, after.blocks[block].text)
     texts = [item.text for item in after.blocks[block:]]
     if texts:

@@ -52,7 +52,7 @@ def locate_end(blocks: Sequence[LiveBlock]) -> LivePosition:
 def is_continued(blocks: Sequence[LiveBlock], seen: LivePosition) -> bool:
     """Tell whether `blocks` begin with what was seen: then they go on from there, and have to be shown again else."""
     if seen.block >= len(blocks):
-        return seen.block == 0 and seen == locate_end(())
+        return seen == locate_end(())
     block = blocks[seen.block]
     if seen.offset > len(block.text):
         return False

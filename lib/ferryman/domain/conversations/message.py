@@ -88,8 +88,3 @@ def select_branch(messages: Iterable[Message], head: int) -> Sequence[Message]:
         branch.append(message)
         number = message.parent
     return branch[::-1]
-
-
-def list_siblings(messages: Iterable[Message], message: Message) -> Sequence[int]:
-    """Return the numbers of all messages in the place of `message`, its own included, in order: the branches to choose from."""
-    return sorted(other.number for other in messages if (other.parent, other.role) == (message.parent, message.role))

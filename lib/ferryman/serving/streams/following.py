@@ -158,7 +158,7 @@ def _follow_end(position: StreamPosition, watched: WatchedAnswer) -> Iterator[Mo
 
 def _is_closed(position: StreamPosition) -> bool:
     """Tell whether the turn before is over for the watcher."""
-    return position.live is not None or position.stage not in (Stage.EVENT, Stage.QUEUED)
+    return position.live is not None or position.stage is not Stage.EVENT
 
 
 def _count_events(watched: WatchedAnswer) -> int:
