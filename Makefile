@@ -25,7 +25,7 @@ install: $(READY) ## Install Ferryman and what it needs into .venv
 demo: $(READY) ## Watch one task run end to end on a local cloud
 	@$(BIN)/ferryman demo
 
-test: $(READY) ## Run the tests; those that need the whole stack share one
+test: $(READY) ## Run the tests; those that need the whole stack share two
 	@$(BIN)/python -m pytest -p tests.journeys.groups -n $(JOBS) $(ARGS)
 
 lint: $(READY) ## Formatting, style, types, and who may import whom

@@ -1,8 +1,8 @@
-"""Groups: with several workers, whatever needs a whole stack runs on one of them, one test after the other.
+"""Groups: with several workers, whatever needs a whole stack runs on two of them, one test after the other, each with a stack.
 
-So do the tests of a file, and those that share something else that takes long to make: on every worker it would be made
-again. A plugin for `pytest -p tests.journeys.groups -n 2`. Without it each worker has a stack of its own, which is right but
-slow.
+One stack alone would take longer than all other tests beside it. The tests of a file run together too, and those that share
+something else that takes long to make: on every worker it would be made again. A plugin for
+`pytest -p tests.journeys.groups -n 3`. Without it each worker has a stack of its own, which is right but slow.
 """
 
 from __future__ import annotations
@@ -21,20 +21,25 @@ SHARED = (
 """Folders and files whose tests share what is made once in a process."""
 
 
-WHOLE_STACK = "stack"
+STACKS = ("a stack", "another stack")
+"""What takes longest, so that it begins first."""
+
+HALF = "tests/journeys/test_k"
+"""Where the journeys are divided, in the order of the alphabet: both halves take as long."""
 
 
 class Together(LoadScopeScheduling):  # type: ignore[misc] # xdist's schedulers have no types here
-    """Every file is a unit, but for those of a stack, which are one, and those of each of `SHARED`."""
+    """Every file is a unit, but for those of a stack, which are two, and those of each of `SHARED`."""
 
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith(STACK):
-            return WHOLE_STACK
+            return STACKS[nodeid > HALF]
         return next((place for place in SHARED if nodeid.startswith(place)), nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: Any) -> None:
-        if WHOLE_STACK in self.workqueue:
-            self.workqueue.move_to_end(WHOLE_STACK, last=False)  # it takes longest
+        for stack in STACKS:
+            if stack in self.workqueue:
+                self.workqueue.move_to_end(stack, last=False)
         super()._assign_work_unit(node)
 
     def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
