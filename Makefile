@@ -79,8 +79,9 @@ protocols: $(READY) ## Generated answers in the own clients of AG-UI and the AI 
 	@$(call INSTALL,build/protocols/venv) locks/protocols.lock || true
 	@$(BIN)/python -m tests.campaigns.streams --runs $(or $(RUNS),1000)
 
-cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), at every byte of a few, and are resumed: the same final state
+cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), generated and recorded on a stack, and are resumed: the same final state
 	@$(BIN)/python -m tests.campaigns.streams.cuts --runs $(or $(RUNS),200)
+	@$(BIN)/python -m tests.campaigns.streams.recorded --runs $(or $(RUNS),200)
 
 leaving: $(READY) ## Answers that are left, killed and stopped amid their stream, on functions that are frozen while nobody asks them
 	@$(BIN)/python -m tests.campaigns.leaving $(ARGS)

@@ -38,6 +38,15 @@ class CutResults:
     counts: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
+    def report(self) -> int:
+        """Print what came of it, and return the exit code."""
+        for sentence in self.violations[:20]:
+            print(f"OTHERWISE  {sentence}")
+        for kind, count in sorted(self.counts.items()):
+            print(f"{kind:<30} {count:>9,}")
+        print(f"{self.counts.total():,} cuts, {len(self.violations)} after which something was otherwise")
+        return 1 if self.violations or not self.counts else 0
+
 
 class RecordedStream:
     """What was sent of an answer in one format, and what a client has of it in the end."""
@@ -115,13 +124,8 @@ def main() -> int:
     begun, results = time.process_time(), CutResults()
     for number in range(options.runs):
         cut_run(options.seed + number, results, drawn=None if number < WHOLE_RUNS else BYTES_DRAWN)
-    for sentence in results.violations[:20]:
-        print(f"OTHERWISE  {sentence}")
-    for kind, count in sorted(results.counts.items()):
-        print(f"{kind:<18} {count:>9,}")
     print(f"{options.runs} runs, {time.process_time() - begun:.1f} s of processor time")
-    print(f"{results.counts.total():,} cuts, {len(results.violations)} after which something was otherwise")
-    return 1 if results.violations or not results.counts else 0
+    return results.report()
 
 
 if __name__ == "__main__":
