@@ -38,6 +38,7 @@ BENCHES: dict[str, tuple[str, ...]] = {
         "writes a second of what the model is writing",
         "5 calls of 1 s beside each other",
         "the prompt cache's share of an unchanged prefix",
+        "what 64 who watch one execution read, beside one",
     ),
     "cost": ("infrastructure per 1,000 executions of 10 calls at 40 at once",),
 }

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from bench import Row
+from bench.chat import watchers
 from bench.chat.provider import TimedProvider
 from bench.stack import LIFTED
 from ferryman.domain.conversations.window import measure_end
@@ -212,3 +213,4 @@ def rows(questions: int = QUESTIONS) -> Iterable[Row]:
         start_stack(Path(folder) / "data", **variables) as stack,
     ):
         yield from asyncio.run(measure(stack, provider, questions))
+    yield from watchers.rows()

@@ -33,8 +33,6 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 CHECK_EVERY = timedelta(seconds=0.5)
 """How often it is read whether the client may still read: a stream ends within a second of a revocation."""
 
-NO_TIME = timedelta(0)
-
 
 STEP_S_MIN = 0.01
 """A check that is due within less is not worth a wait of its own."""
@@ -100,7 +98,7 @@ class EventStreamResponse(StreamingResponse):
                         continue
                     answer = waiting.result()
                     if answer is not None and answer.execution.status.terminal:
-                        await self._check_access(every=NO_TIME)  # what ends may end because its person has left
+                        await self._check_access(ended=execution.id)  # what ends may end because its person has left
                     if answer is None:
                         return
                     yield answer
@@ -123,17 +121,20 @@ class EventStreamResponse(StreamingResponse):
                         due = self._deps.clock.now() + RENEWAL
                     yield frame
 
-    async def _check_access(self, *, every: timedelta = CHECK_EVERY) -> None:
+    async def _check_access(self, *, ended: str | None = None) -> None:
         """Raise `_NotAllowedError` if the API key was revoked or has expired, or its person has left.
 
-        It is read `every` so often, for all streams of the key in this process, whose next reads fall together from then on.
+        It is read every `CHECK_EVERY`, for all streams of the key in this process, whose next reads fall together from then on.
+        Once an execution has `ended` it is read again, for all who watch that one: so the answer is no older than the end.
         """
         now, deps, caller = self._deps.clock.now(), self._deps, self._caller
-        if now - self._checked_at < every:
+        if ended is None and now - self._checked_at < CHECK_EVERY:
             return
-        question = (caller.digest, caller.workspace)
+        question = (caller.digest, caller.workspace, ended)
         try:
-            outcome = await deps.checks.ask(question, lambda: still_has_right(deps, caller, Right.READ), now=now, every=every)
+            outcome = await deps.checks.ask(
+                question, lambda: still_has_right(deps, caller, Right.READ), now=now, every=CHECK_EVERY
+            )
         except UnavailableError:
             raise _NotAllowedError from None  # nobody knows; the client connects again
         self._checked_at = outcome.at
