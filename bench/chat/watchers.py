@@ -52,7 +52,7 @@ def rows() -> Iterable[Row]:
     """Yield what many cost in place of one."""
     (_, alone), (opening, many) = asyncio.run(measure())
     yield Row(
-        f"chat: reads of {MANY} watchers of an execution of {TURNS} turns, beside those of alone",
+        f"chat: reads of {MANY} watchers of an execution of {TURNS} turns, beside those of one",
         f"<= {MOST:g}",
         f"{many / alone:.2f} ({many} and {alone}); to open a stream {opening / MANY:.1f} reads for each",
         many <= MOST * alone,
