@@ -36,6 +36,8 @@ class Bell:
         self.live: LiveTurn | None = None
         self.followers = 0
         self.is_alone = asyncio.Event()
+        self.is_taken = asyncio.Event()
+        """Set once what sounded last was taken, and the next is waited for."""
         self._number = 0
         self._sounded = asyncio.Event()
 
@@ -50,16 +52,20 @@ class Bell:
 
     async def wait(self, _: float) -> bool:
         before = self._number
+        if not self._sounded.is_set():
+            self.is_taken.set()
         await self._sounded.wait()
         self._sounded.clear()
         return self._number != before
 
     def sound(self) -> None:
         self._number += 1
+        self.is_taken.clear()
         self._sounded.set()
 
     def show(self, turn: LiveTurn | None) -> None:
         self.live = turn
+        self.is_taken.clear()
         self._sounded.set()
 
 
@@ -248,6 +254,21 @@ async def test_a_relay_goes_on_where_its_watcher_leaves_and_the_next_sees_all_of
     await room.wire.turns.join()
     await read_until(room.watch(), lambda watched: watched.live == write("In Harwich."))
     assert room.wire.delivered == ["e"]
+
+
+async def test_after_a_relay_what_was_stored_earlier_does_not_take_the_place_of_what_was_seen(room: Room) -> None:
+    room.put(status=Status.QUEUED, lease=None, events=0)
+    watching = room.watch()
+    await anext(watching)
+    room.put(status=Status.RUNNING, lease=build_lease(), events=1)
+    room.wire.turns.put_nowait(write("In Harwich."))
+    await read_until(watching, lambda watched: watched.live == write("In Harwich."))
+    room.wire.turns.put_nowait(UnavailableError("gone"))
+    await read_until(watching, lambda watched: watched.live is None)
+    for text, live in (("In ", None), ("In Harwich. There.", write("In Harwich. There."))):
+        room.bell.show(write(text))
+        await room.bell.is_taken.wait()
+        assert (await anext(room.watch())).live == live
 
 
 async def test_where_a_relay_breaks_the_store_is_followed(room: Room) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.domain.conversations.live import (
     LiveBlock,
     LivePosition,
+    LiveTurn,
     digest_seen,
     is_continued,
+    is_part,
     locate_end,
 )
 
@@ -67,3 +72,30 @@ def test_a_place_behind_the_end_of_a_text_is_not_in_it():
 
 def test_half_of_a_character_has_a_digest_too():
     assert digest_seen((LiveBlock("\ud800"),), "") != digest_seen((LiveBlock("?"),), "")
+
+
+CALL = LiveBlock('{"a": 1', call="t1", name="http_get")
+NEWEST = LiveTurn(event=2, blocks=(LiveBlock("In Harwich."), CALL))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        ((), True),
+        ((LiveBlock("In "),), True),
+        ((LiveBlock("In Harwich."),), True),
+        ((LiveBlock("In Harwich."), replace(CALL, text='{"a"')), True),
+        (NEWEST.blocks, False),
+        ((LiveBlock("At "),), False),
+        ((LiveBlock("In "), CALL), False),
+        ((LiveBlock("In Harwich."), replace(CALL, call="t2")), False),
+        ((*NEWEST.blocks, LiveBlock("")), False),
+        ((LiveBlock("In Harwich. There."),), False),
+    ],
+)
+def test_a_turn_of_which_more_is_known_is_a_part(blocks: tuple[LiveBlock, ...], *, expected: bool) -> None:
+    assert is_part(LiveTurn(event=2, blocks=blocks), NEWEST) is expected
+
+
+def test_another_turn_is_no_part() -> None:
+    assert not is_part(LiveTurn(event=4), NEWEST)

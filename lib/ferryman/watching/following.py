@@ -40,7 +40,7 @@ async def follow_record(
                 watched.read = await watched.feed.refresh(watched.read)
                 current = watched.feed.current
                 if notice is None and watched.relay is None and current is not None and current.answer:
-                    watched.live = await executions.live(execution)
+                    watched.take_stored(await executions.live(execution))
                 watched.publish()
                 if current is None or current.status.terminal:
                     return current
@@ -57,5 +57,5 @@ async def _take_notices(watched: WatchedExecution, notice: Notice) -> None:
         if await notice.wait(QUIET_S):
             watched.is_old.set()
         if watched.relay is None and notice.live != watched.live:
-            watched.live = notice.live
+            watched.take_stored(notice.live)
             watched.publish()

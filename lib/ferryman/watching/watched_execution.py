@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ferryman.domain.conversations.live import LiveTurn
+from ferryman.domain.conversations.live import LiveTurn, is_part
 from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.executions.execution import Status
 from ferryman.feeds import Feed
@@ -24,11 +24,20 @@ class WatchedExecution:
         """How many snapshots there were."""
         self.live: LiveTurn | None = None
         """The turn under way, as far as it is known here."""
+        self._newest: LiveTurn | None = None
+        """The turn under way as it was published last."""
         self.is_old = asyncio.Event()
         """Set when the record may have changed since it was read."""
         self.relay: asyncio.Task[None] | None = None
         self.following: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+
+    def take_stored(self, turn: LiveTurn | None) -> None:
+        """Take the turn under way as it is stored: not where those who watch have seen more of it, as it is stored now and then.
+
+        Else it would void what they have seen, and they would be sent all of it again.
+        """
+        self.live = None if turn is not None and self._newest is not None and is_part(turn, self._newest) else turn
 
     def publish(self) -> None:
         """Make a snapshot of what is known, and wake all who wait for one."""
@@ -37,6 +46,7 @@ class WatchedExecution:
         if feed.current is not None:
             tickets = before.tickets if before is not None and before.tickets == feed.tickets else dict(feed.tickets)
             live = self.live if self.is_live_next() else None
+            self._newest = live or self._newest
             snapshot = WatchedAnswer(execution=feed.current, steps=tuple(feed.steps), tickets=tickets, live=live)
         if self.number == 0 or snapshot != before:
             self.snapshot, self.number = snapshot, self.number + 1

@@ -60,6 +60,19 @@ def is_continued(blocks: Sequence[LiveBlock], seen: LivePosition) -> bool:
     return seen.digest == digest_seen(blocks[: seen.block], block.text[: seen.offset], seen_of_block)
 
 
+def is_part(turn: LiveTurn, newest: LiveTurn) -> bool:
+    """Tell whether `newest` is the same turn, and has more of it."""
+    if turn.event != newest.event or turn == newest:
+        return False
+    last = len(turn.blocks) - 1
+    if last < 0:
+        return True
+    if last >= len(newest.blocks) or turn.blocks[:last] != newest.blocks[:last]:
+        return False
+    block, more = turn.blocks[last], newest.blocks[last]
+    return (block.call, block.name) == (more.call, more.name) and more.text.startswith(block.text)
+
+
 def digest_seen(before: Sequence[LiveBlock], text: str, block: LiveBlock | None = None) -> str:
     """Return the digest of what was seen of a turn: whole blocks, and the beginning of one more (SHA-256, shortened)."""
     hashed = hashlib.sha256()
