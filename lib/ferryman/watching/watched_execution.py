@@ -33,9 +33,9 @@ class WatchedExecution:
         self._changed = asyncio.Event()
 
     def take_stored(self, turn: LiveTurn | None) -> None:
-        """Take the turn under way as it is stored: not where those who watch have seen more of it, as it is stored now and then.
+        """Take the turn under way as it is stored: not where those who watch have seen more of it.
 
-        Else it would void what they have seen, and they would be sent all of it again.
+        It is stored now and then; it would void what they have seen, and they would be sent all of it again.
         """
         self.live = None if turn is not None and self._newest is not None and is_part(turn, self._newest) else turn
 
