@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Protocol
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
@@ -179,6 +180,18 @@ class Executions(Requests, LiveTurns, Protocol):
 
     async def hand_over(self, execution: Execution, *, now: datetime) -> int:
         """Do as `give_up` does, for the next slice. Return that slice's number."""
+
+    async def park(self, execution: Execution, *, waiting_for: str, keep: Decimal, now: datetime) -> int:
+        """Hand over to the next slice until a person decides: give lease, slot, and the reservation beyond `keep` credits back.
+
+        Return that slice's number. Raise `StaleError`.
+        """
+
+    async def resume(self, execution: Execution, *, reserve: Decimal, now: datetime) -> Execution:
+        """Take the reservation of a parked execution up to `reserve` credits again, and count how long it has waited.
+
+        Return the execution, which waits for nobody. Raise `InsufficientCreditsError` as `open` does, and `StaleError`.
+        """
 
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
         """End the execution, give the rest of its reservation back, and store the alerts of the caps that this takes further.

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from ferryman.catalog.tools import find_tool
+from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, claim_ticket
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
@@ -34,6 +35,7 @@ class ClaimedCall:
     """A call that a tool function claimed: the ticket, the frozen policy, the present credential versions.
 
     `created` is when its execution was created; `again` tells that an earlier attempt was sent and its outcome is unknown;
+    `context` is the execution's;
     `mark` is for the store alone. `coverage` is the execution's, sealed as it is stored.
     """
 
@@ -42,6 +44,7 @@ class ClaimedCall:
     policy: ExecutionPolicy
     versions: Mapping[str, int]
     created: datetime
+    context: ExecutionContext
     task_name: str = ""
     again: bool = False
     coverage: bytes = field(default=b"", repr=False)
@@ -98,6 +101,13 @@ class Tickets(Protocol):
     ) -> None:
         """Record the result of one attempt, and close what it wrote of the workspace's files in its quota: both, or nothing."""
 
+    async def ask(self, claimed_call: ClaimedCall, approval: Approval, *, now: datetime) -> Ticket:
+        """Store `approval` and have the call wait for it, in one commit: nothing of it was sent. Return the ticket as it waits.
+
+        Where the call has waited for another approval that nobody has decided about, that one is withdrawn. Where a later
+        attempt has taken over, nothing is stored. Raise `StaleError` then, and where the lease has ended.
+        """
+
     async def release(self, claimed_call: ClaimedCall) -> None:
         """Record that an attempt never sent anything, so that the call may be claimed again."""
 
@@ -141,6 +151,7 @@ def claim_call(
         policy=current.policy,
         versions=task.versions,
         created=current.created_at,
+        context=current.context,
         task_name=task.name,
         again=ticket.state is TicketState.SENT,
         coverage=current.coverage,

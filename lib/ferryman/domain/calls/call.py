@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.stale import StaleError
-from ferryman.domain.stored import STORED_NAME
+from ferryman.domain.stored import LEFT_OUT, STORED_NAME
 from ferryman.domain.tools.tool import Repeatable, ToolPolicy
 
 AUDIT_ROWS_MAX = 50  # rows of the execution's `tool_calls` (S0-125)
@@ -95,11 +96,17 @@ class ToolCallResult:
 
 
 class TicketState(StrEnum):
-    """The state of a call: journaled, sent, or settled."""
+    """The state of a call: journaled, waiting for a person, sent, or settled."""
 
     INTENDED = "intended"
+    WAITING = "waiting"
+    """A person has to decide before it is sent; its approval says about what."""
     SENT = "sent"
     SETTLED = "settled"
+
+
+UNSENT = (TicketState.INTENDED, TicketState.WAITING)
+"""The states of a call of which nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +120,8 @@ class Ticket:
     where that is a tool whose calls `tool` executes (tools/routed): `arguments` are those of `tool` then. `label` is that of
     the arguments: of all that was read before they were written. Its sources are the calls before, and are not repeated here.
     `redacted` tells that the scan took a credential out of what the model wrote. `url_origin` is where the URL of a call
-    that fetches any public page comes from.
+    that fetches any public page comes from. `approval` is the id of what a person is asked about it, "" where nobody was, and
+    `approved` who approved what was sent.
     """
 
     seq: int
@@ -136,6 +144,8 @@ class Ticket:
     label: FlowLabel = OWNED
     redacted: bool = False
     url_origin: UrlOrigin | None = None
+    approval: str = field(default="", metadata=LEFT_OUT)
+    approved: ApprovedSend | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -167,7 +177,7 @@ def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, un
         raise StaleError("the call is already under way")
     if stopped:
         raise StaleError("the execution was ended")
-    sent_at = now if ticket.state is TicketState.INTENDED else ticket.sent_at
+    sent_at = now if ticket.state in UNSENT else ticket.sent_at
     return replace(ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=sent_at, deadline=now + under_way)
 
 

@@ -80,6 +80,8 @@ class ExecutionSummary:
     `slice` is the queue delivery that may go on with it, and older ones may not. `credits_held` are reserved for work under way
     and not in `credits_used` yet. `scheduled_for` is set where a schedule started it. `labels` are its starter's own; no model
     sees them. `answer` is the number of the message of its conversation that it writes; 0 for an execution of no chat.
+    `waiting_for` is the approval that a person has to decide about before it goes on, since `waiting_since`; "" where it waits
+    for nobody.
     """
 
     id: str
@@ -107,6 +109,8 @@ class ExecutionSummary:
     slice: int = 0
     imported_from: Origin | None = None
     answer: int = 0
+    waiting_for: str = field(default="", metadata=LEFT_OUT)
+    waiting_since: datetime | None = field(default=None, metadata=LEFT_OUT)
 
     fills_defaults_only: ClassVar[bool] = True
 
@@ -145,7 +149,8 @@ class Execution(ExecutionSummary):
     `retention_days` is how many days its workspace keeps it after its end, as it was when the execution was created; None: as
     many as the deployment. `taken_over_by` is who answers for it since the person who started it left the workspace, `OWNER`
     for the owner's own key. `question` is the number of the message that its answer is to; 0 where it answers none. `model` is
-    what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40).
+    what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40). `waited_s` is for how many
+    seconds it has waited for people so far: they are not of its time limit.
     """
 
     question: int = 0
@@ -166,6 +171,7 @@ class Execution(ExecutionSummary):
     trace: str = ""
     receipts: Head = field(default_factory=Head)
     coverage: bytes = field(default=b"", repr=False)
+    waited_s: float = field(default=0.0, metadata=LEFT_OUT)
 
     def restore(self) -> Execution:
         """Return the execution with the ids that it had where it ran; itself where it was not imported."""

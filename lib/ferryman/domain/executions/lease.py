@@ -77,7 +77,7 @@ ENDING_FIELDS = (*TURN_FIELDS, "status", "output", "error", "completed_at")
 CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "completed_at")
 
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
-RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt")  # what settling a call stores of its ticket
+RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt", "approved")  # what settling a call stores of its ticket
 
 
 def settle_ticket(ticket: Ticket, result: ToolCallResult, *, now: datetime, in_doubt: bool) -> Ticket:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ferryman.domain.approvals.rules import NO_RULES, ApprovalRules
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.credentials.integration import Integration
@@ -33,7 +34,7 @@ class ExecutionPolicy:
     `declared` are the fingerprints of the declared tools by name: a tool that was changed since is another tool. `former` tells
     that credentials of the task were replaced or deleted within the last day. `headers` are those of its integrations'
     services. `limits` say who took a tool away, and hold for tools that are imported later, too; `settings` are the agent's of
-    tools, by name.
+    tools, by name. `approvals` are the rules that say which calls wait for a person.
     """
 
     owner: str
@@ -52,6 +53,7 @@ class ExecutionPolicy:
     headers: tuple[ServiceHeaders, ...] = ()
     limits: ToolLimits = field(default=NO_LIMITS, metadata=LEFT_OUT)
     settings: Mapping[str, ToolSettings] = field(default_factory=dict, repr=False, metadata=LEFT_OUT)
+    approvals: ApprovalRules = field(default=NO_RULES, metadata=LEFT_OUT)
 
     def settings_of(self, tool: str) -> ToolSettings:
         """Return the agent's settings of `tool`, under either form of its name (S4-95)."""

@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
 
+from ferryman.domain.approvals.rules import ApprovalRule
 from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.owners.plan import Plan
@@ -65,6 +66,7 @@ class TaskSummary:
     webhook_urls: tuple[str, ...] = field(default=(), repr=False)
     webhook_match: str = "host"
     tool_loading: ToolLoading = ToolLoading.ALL
+    approvals: tuple[ApprovalRule, ...] = ()
     max_iterations: int = ITERATIONS_DEFAULT
     max_credits: Decimal = CREDITS_DEFAULT
     max_credits_month: Decimal | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from ferryman.domain.approvals.rules import ApprovalRule
 from ferryman.domain.tools.names import strip_prefix
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.names import derive_default_agent
@@ -35,7 +36,8 @@ class Agent:
     settings of tools by name. `max_credits_month` is its limit of credits in a month (UTC), `conversation_credits_max` that of
     each conversation with it; None: no limit. In conversations it has tools only where `tools_enabled`, and of them only the
     `enabled_tools` (S3-41, S3-43): None for all that its task has. `template` is the id of the catalog's agent that it was
-    made from.
+    made from. `approvals` are its rules of which calls wait for
+    a person.
     """
 
     id: str
@@ -51,6 +53,7 @@ class Agent:
     conversation_credits_max: Decimal | None = None
     tools_enabled: bool = True
     enabled_tools: tuple[str, ...] | None = None
+    approvals: tuple[ApprovalRule, ...] = ()
     template: str | None = None
     archived: bool = False
     created_at: datetime

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from ferryman.domain.approvals.rules import ApprovalRule
 from ferryman.domain.workspaces.imports import ArchiveImport
 from ferryman.domain.workspaces.names import derive_default_workspace
 
@@ -58,7 +59,8 @@ class Workspace:
     its limit of credits in a month (UTC), `conversation_credits_max` that of each conversation in it, `alert_url` where its
     alerts are sent, and `retention_days` how many days its executions are kept after their end, at most as many as the
     deployment keeps any; None: no limit, no address, as the deployment. `imported` is of a workspace that an import
-    made: what it is of, and how far it is.
+    made: what it is of, and how far it is. `approvals` are its rules of which calls wait for
+    a person.
     """
 
     id: str
@@ -70,6 +72,7 @@ class Workspace:
     conversation_credits_max: Decimal | None = None
     alert_url: str | None = field(default=None, repr=False)
     retention_days: int | None = None
+    approvals: tuple[ApprovalRule, ...] = ()
     imported: ArchiveImport | None = None
     created_at: datetime
     updated_at: datetime

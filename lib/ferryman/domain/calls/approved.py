@@ -1,0 +1,21 @@
+"""Who approved a call that was sent, as its ticket, its record and its receipt have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovedSend:
+    """The approval under which a call was sent: its id, the hash of the form that was approved, by whom and when.
+
+    `is_standing` tells that it was approved beforehand (`domain.approvals.standing`); `digest` is of what was sent all the
+    same.
+    """
+
+    approval: str
+    digest: str
+    by: str
+    at: datetime
+    is_standing: bool = False
