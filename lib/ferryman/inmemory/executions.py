@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
@@ -15,6 +16,7 @@ from ferryman.domain.credits.conversation import join_conversations, name_conver
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
+from ferryman.domain.executions import waiting
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Lease, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import AnswerNotNextError, NoFreeSlotError, Occupancy
@@ -97,14 +99,7 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
     ) -> None:
         current, _ = self._check_fence(execution, now)
         reserve = opening.max_credits
-        before = self._read_balance(execution, now)
-        try:
-            balance = reserve_credits(before, execution, reserve)
-        except InsufficientCreditsError as error:
-            alert = build_refusal_alert(error.shortage, execution, before, now=now)
-            stored = self._memory.alerts.setdefault(alert.id, alert)
-            raise InsufficientCreditsError(error.shortage, alert=next(iter(select_pending([stored])), "")) from None
-        self._store_balance(balance, execution, now)
+        self._reserve(execution, reserve, now)
         self._memory.entries[entry.id] = entry
         self._add_receipts(execution.id, receipts)
         self._update(current, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
@@ -194,6 +189,22 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
         following = self._put(rules.hand_over_slice(self._memory.executions[execution.id], execution, now)).slice
         self._suspend(execution, now)
         return following
+
+    async def park(self, execution: Execution, *, waiting_for: str, keep: Decimal, now: datetime) -> int:
+        current = self._memory.executions[execution.id]
+        parked = waiting.park_execution(current, execution, waiting_for=waiting_for, keep=keep, now=now)
+        returned = current.credits_reserved - parked.credits_reserved
+        balance = settle_credits(self._read_balance(current, now), current, reserved=returned, used=Decimal(0))
+        self._store_balance(balance, current, now)
+        self._suspend(self._put(parked), now)
+        return parked.slice
+
+    async def resume(self, execution: Execution, *, reserve: Decimal, now: datetime) -> Execution:
+        current, _ = self._check_fence(execution, now)
+        resumed = waiting.resume_execution(current, execution, reserve=reserve, now=now)
+        self._reserve(current, resumed.credits_reserved - current.credits_reserved, now)
+        self._update(current, resumed, waiting.WAITING_FIELDS)
+        return resumed
 
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
         current, _ = self._check_fence(execution, now)
@@ -285,6 +296,16 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
     def _check_fence(self, execution: Execution, now: datetime) -> tuple[Execution, Lease]:
         current = self._memory.executions[execution.id]
         return current, rules.check_fence(current, execution, now)
+
+    def _reserve(self, execution: Execution, amount: Decimal, now: datetime) -> None:
+        before = self._read_balance(execution, now)
+        try:
+            balance = reserve_credits(before, execution, amount)
+        except InsufficientCreditsError as error:
+            alert = build_refusal_alert(error.shortage, execution, before, now=now)
+            stored = self._memory.alerts.setdefault(alert.id, alert)
+            raise InsufficientCreditsError(error.shortage, alert=next(iter(select_pending([stored])), "")) from None
+        self._store_balance(balance, execution, now)
 
     def _read_balance(self, execution: Execution, now: datetime) -> CreditBalance:
         name = name_owner_balance(execution.owner)

@@ -9,6 +9,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from ferryman.domain.approvals.approval import Approval
+from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.conversations.live import LiveTurn
@@ -75,6 +77,8 @@ class Memory:
     openings: dict[str, ExecutionSetup] = field(default_factory=dict)
     steps: dict[str, dict[int, Step]] = field(default_factory=dict)
     tickets: dict[str, dict[int, Ticket]] = field(default_factory=dict)
+    approvals: dict[str, Approval] = field(default_factory=dict)
+    standing_approvals: dict[str, StandingApproval] = field(default_factory=dict)
     overflows: dict[str, dict[int, Overflow]] = field(default_factory=dict)
     """Of the tickets that have answered."""
     live: dict[str, LiveTurn] = field(default_factory=dict)

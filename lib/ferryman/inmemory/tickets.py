@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from ferryman.domain.approvals.approval import Approval, withdraw_approval
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
@@ -87,6 +88,23 @@ class MemoryTickets(MemoryStore):
         quotas[workspace] = close_write(quotas.get(workspace, FileQuota(id=workspace)), write.name, write.writes)
         self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=False))
 
+    async def ask(self, claimed_call: ClaimedCall, approval: Approval, *, now: datetime) -> Ticket:
+        call_request, approvals = claimed_call.call_request, self._memory.approvals
+        self._check_lease(call_request.execution, call_request.epoch, now)
+        stored = self._memory.tickets[call_request.execution][call_request.seq]
+        if (stored.state, stored.attempt, stored.approval) == (TicketState.WAITING, claimed_call.ticket.attempt, approval.id):
+            return stored
+        ticket = self._find_attempt(claimed_call)
+        if ticket is None:
+            raise StaleError("a later attempt of the call has taken over")
+        before = approvals.get(ticket.approval)
+        if before is not None and before.id != approval.id:
+            approvals[before.id] = withdraw_approval(before)
+        approvals.setdefault(approval.id, approval)
+        waiting = lease.wait_ticket(ticket, approval.id)
+        self._store(claimed_call, waiting)
+        return waiting
+
     async def release(self, claimed_call: ClaimedCall) -> None:
         ticket = self._find_attempt(claimed_call)
         if ticket is not None:
@@ -106,11 +124,11 @@ class MemoryTickets(MemoryStore):
         return current, self._versions(current.task)
 
     def _find_attempt(self, claimed_call: ClaimedCall) -> Ticket | None:
-        """Return the ticket as it is stored, or None where it has a result or a later attempt has taken over: this one changes
-        nothing then."""
+        """Return the ticket as it is stored, with who approved this attempt, or None where it has a result or a later attempt has
+        taken over: this one changes nothing then."""
         ticket = self._memory.tickets[claimed_call.call_request.execution][claimed_call.call_request.seq]
         is_current = (ticket.attempt, ticket.state) == (claimed_call.ticket.attempt, TicketState.SENT)
-        return ticket if is_current and ticket.result is None else None
+        return replace(ticket, approved=claimed_call.ticket.approved) if is_current and ticket.result is None else None
 
     def _store(self, claimed_call: ClaimedCall, ticket: Ticket) -> None:
         self._memory.tickets[claimed_call.call_request.execution][ticket.seq] = ticket

@@ -12,6 +12,9 @@ from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.page import Page, Position
 
 
+EXECUTION_ENDED = "the execution has ended, or was cancelled: nothing of it is sent any longer"
+
+
 class Approvals(Protocol):
     """Approvals as they are stored. A call's own approval is stored by `Tickets.ask`, in one commit with its ticket."""
 

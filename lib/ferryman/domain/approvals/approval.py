@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from ferryman.domain.approvals.decision import SignedDecision, Verdict
+from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict
 from ferryman.domain.copies import replace
 from ferryman.domain.labels.label import FlowLabel
 
@@ -80,6 +80,11 @@ class Approval:
     def sends_max(self) -> int:
         """For how many sends it is."""
         return 0 if self.decided is None or self.state is not ApprovalState.APPROVED else self.decided.decision.sends_max
+
+    def is_subject_of(self, decision: Decision) -> bool:
+        """Tell whether `decision` is about this approval, of this call of this execution, and about its form."""
+        subject = (decision.approval, decision.digest, decision.owner, decision.workspace, decision.execution, decision.seq)
+        return subject == (self.id, self.digest, self.owner, self.workspace, self.execution, self.seq)
 
     def has_room(self, seq: int) -> bool:
         """Tell whether call `seq` may be sent under it: it was already, or fewer than `sends_max` were."""

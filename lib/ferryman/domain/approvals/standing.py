@@ -50,6 +50,10 @@ class StandingApproval:
     used: tuple[str, ...] = ()
     revoked: bool = False
 
+    def is_over(self, now: datetime) -> bool:
+        """Tell whether it approves nothing any longer: it was revoked, its time is over, or every use is taken."""
+        return self.revoked or now >= self.expires_at or len(self.used) >= self.uses_max
+
     def covers(self, facts: CallFacts, *, task: str, now: datetime) -> bool:
         """Tell whether a call of this `task` is one of those that it approves, were its uses not all used."""
         return (

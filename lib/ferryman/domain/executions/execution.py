@@ -81,7 +81,7 @@ class ExecutionSummary:
     and not in `credits_used` yet. `scheduled_for` is set where a schedule started it. `labels` are its starter's own; no model
     sees them. `answer` is the number of the message of its conversation that it writes; 0 for an execution of no chat.
     `waiting_for` is the approval that a person has to decide about before it goes on, since `waiting_since`; "" where it waits
-    for nobody.
+    for nobody. `credits_returned` are those that were reserved and are not while it waits.
     """
 
     id: str
@@ -111,6 +111,7 @@ class ExecutionSummary:
     answer: int = 0
     waiting_for: str = field(default="", metadata=LEFT_OUT)
     waiting_since: datetime | None = field(default=None, metadata=LEFT_OUT)
+    credits_returned: Decimal = field(default=Decimal(0), metadata=LEFT_OUT)
 
     fills_defaults_only: ClassVar[bool] = True
 

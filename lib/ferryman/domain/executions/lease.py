@@ -77,6 +77,7 @@ ENDING_FIELDS = (*TURN_FIELDS, "status", "output", "error", "completed_at")
 CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "completed_at")
 
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
+WAIT_FIELDS = ("state", "approval", "sent_at", "deadline")  # what asking a person about a call stores of its ticket
 RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt", "approved")  # what settling a call stores of its ticket
 
 
@@ -88,6 +89,11 @@ def settle_ticket(ticket: Ticket, result: ToolCallResult, *, now: datetime, in_d
 def answer_ticket(ticket: Ticket, result: ToolCallResult) -> Ticket:
     """Return a sent ticket with the result that is settled once its overflow is kept."""
     return replace(ticket, result=result)
+
+
+def wait_ticket(ticket: Ticket, approval: str) -> Ticket:
+    """Return a claimed ticket, of which nothing was sent, as one that waits for a person to decide about `approval`."""
+    return replace(ticket, state=TicketState.WAITING, approval=approval, sent_at=None, deadline=None)
 
 
 def cancel_execution(current: Execution, *, by: str, now: datetime) -> Execution:
