@@ -44,11 +44,29 @@ class StrictClient(ABC):
         """Return what the client has: the same for everyone who has read everything."""
 
 
+class AskedCalls:
+    """What a client was told of calls that a person is asked about, by the approval."""
+
+    def __init__(self) -> None:
+        self._asked: set[str] = set()
+        self.verdicts: dict[str, Any] = {}
+
+    def ask(self, approval: str) -> None:
+        """Take that a call waits."""
+        self._asked.add(approval)
+
+    def decide(self, approval: str, verdict: Any) -> None:
+        """Take what came of one."""
+        require(approval in self._asked, "a decision about nothing that waits")
+        require(self.verdicts.setdefault(approval, verdict) == verdict, "another decision")
+
+
 class NumberedClient(StrictClient):
     """A client of the numbered events: turns as they were committed."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._asked = AskedCalls()
         self._events: list[Any] = []
         self._deltas = ""
 
@@ -59,6 +77,10 @@ class NumberedClient(StrictClient):
             self._deltas += body.get("text", "")
         elif event == "replaced":
             self._deltas = ""
+        elif event == "waiting":
+            self._asked.ask(body["approval"])
+        elif event == "decided":
+            self._asked.decide(body["approval"], body["verdict"])
         elif event != "progress":
             if event == "turn":
                 require(self._deltas.replace("\n", "") in body["text"].replace("\n", ""), "a text that no turn has")
@@ -67,8 +89,8 @@ class NumberedClient(StrictClient):
             self.is_over = event == "finished"
 
     def summarize(self) -> Any:
-        """Return the events."""
-        return self._events
+        """Return the events, and what people decided."""
+        return [self._events, self._asked.verdicts]
 
 
 class MessageClient(StrictClient):
@@ -79,6 +101,7 @@ class MessageClient(StrictClient):
         self._turns: dict[int, str] = {}
         self._calls: list[dict[str, Any]] = []
         self._others: list[Any] = []
+        self._asked = AskedCalls()
 
     def take(self, event: str, data: str) -> None:
         """Take the content of a frame."""
@@ -95,14 +118,20 @@ class MessageClient(StrictClient):
             waiting = [call for call in self._calls if call["call"]["id"] == body["toolCallId"] and call["result"] is None]
             require(waiting, "a result of no call")
             waiting[0]["result"] = body
+        elif kind.startswith("approval_"):
+            require(any(call["call"]["id"] == body["toolCallId"] for call in self._calls), "a question about no call")
+            if kind == "approval_required":
+                self._asked.ask(body["approvalId"])
+            else:
+                self._asked.decide(body["approvalId"], body["verdict"])
         elif kind not in ("thinking", "tool_call_delta"):
             self._others.append(body)
             self.is_over = kind in ("done", "error")
 
     def summarize(self) -> Any:
-        """Return the texts, the calls with their results, and what else was said."""
+        """Return the texts, the calls with their results, what else was said, and what people decided."""
         require(all(call["result"] is not None for call in self._calls) or not self.is_over, "a call without a result")
-        return [self._turns, self._calls, self._others]
+        return [self._turns, self._calls, self._others, self._asked.verdicts]
 
 
 class AguiClient(StrictClient):
@@ -114,6 +143,7 @@ class AguiClient(StrictClient):
         self._open: set[str] = set()
         self._ending: Any = None
         self._has_begun = False
+        self._asked = AskedCalls()
 
     def take(self, event: str, data: str) -> None:
         """Take the content of a frame."""
@@ -124,6 +154,8 @@ class AguiClient(StrictClient):
         if kind == "MESSAGES_SNAPSHOT":
             require(not self._open, "a snapshot amid a message")
             self.messages = body["messages"]
+        elif kind == "CUSTOM":
+            self._take_question(body["name"], body["value"])
         elif kind.startswith("TEXT_MESSAGE"):
             self._take_text(kind, body)
         elif kind == "TOOL_CALL_RESULT":
@@ -170,6 +202,13 @@ class AguiClient(StrictClient):
             call = self._find_call(name)
             require(call, "a call that no message has")
             call["function"]["arguments"] += body["delta"]
+
+    def _take_question(self, name: str, value: Mapping[str, Any]) -> None:
+        require(self._find_call(value["toolCallId"]), "a question about no call")
+        if name == "approval_required":
+            self._asked.ask(value["approvalId"])
+        else:
+            self._asked.decide(value["approvalId"], value["verdict"])
 
     def _find_call(self, name: str) -> Any:
         calls = [call for message in self.messages for call in message.get("toolCalls", ())]
@@ -245,6 +284,12 @@ class VercelClient(StrictClient):
             del self._texts[name]
 
     def _take_tool(self, kind: str, chunk: Mapping[str, Any]) -> None:
+        if kind == "tool-approval-response":
+            part = next((part for part in self._parts if part.get("approval", {}).get("id") == chunk["approvalId"]), None)
+            require(part, "a decision about nothing that waits")
+            assert part is not None, "as above"
+            part["approval"] |= {key: chunk[key] for key in ("approved", "reason") if key in chunk}
+            return
         name = chunk["toolCallId"]
         part = next((part for part in self._parts if part.get("call") == name), None)
         if kind == "tool-input-start":
@@ -253,6 +298,10 @@ class VercelClient(StrictClient):
             return
         require(part, "a call that did not begin")
         assert part is not None, "as above"
+        if kind == "tool-approval-request":
+            require(part["state"] == "tool-input-available", f"{kind} after {part['state']}")
+            part["approval"] = {"id": chunk["approvalId"]}
+            return
         allowed = {"tool-input-delta": "tool-input-start", "tool-input-available": "tool-input-start"}
         require(part["state"] == allowed.get(kind, "tool-input-available"), f"{kind} after {part['state']}")
         if kind != "tool-input-delta":

@@ -1,7 +1,7 @@
 """Generated answers, by a seed: every state that a watcher may see of one, in order.
 
-They have parallel calls, calls that ask for others, errors, texts that are replaced, turns that are asked for again, a stop at
-any moment, and an end without an answer.
+They have parallel calls, calls that ask for others, calls that wait for people and what these decide, errors, texts that are
+replaced, turns that are asked for again, a stop at any moment, and an end without an answer.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.conversations.live import LiveBlock, LiveTurn
@@ -87,7 +88,8 @@ def generate_run(seed: int) -> Sequence[WatchedAnswer]:
             return _break_off(run)
         if not _take_turn(run, is_last=random.random() < 0.25):
             break
-    _end(run, Status.COMPLETED, None)
+    if not run.execution.status.terminal:
+        _end(run, Status.COMPLETED, None)
     return run.states
 
 
@@ -119,7 +121,7 @@ def _take_turn(run: Run, *, is_last: bool) -> bool:
     if not calls or is_broken:
         return False
     _settle(run)
-    return True
+    return not run.execution.status.terminal
 
 
 def _draw_content(random: Random, *, calls: int) -> list[dict[str, Any]]:
@@ -221,11 +223,56 @@ def _settle(run: Run) -> None:
         run.note()
         _settle_one(run, seq)
     random.shuffle(waiting)
+    _ask(run, [seq for seq in waiting if random.random() < 0.25])
     for seq in waiting:
+        ticket = run.tickets[seq]
+        if ticket.state is TicketState.WAITING:
+            if random.random() < 0.1:
+                _end(run, Status.KILLED, "cancelled")  # while a person is asked
+                return
+            _decide(run, seq)
+            continue
         if random.random() < 0.2:
-            run.tickets[seq] = replace(run.tickets[seq], state=TicketState.SENT, sent_at=START)
+            run.tickets[seq] = replace(ticket, state=TicketState.SENT, sent_at=START)
             run.note()
         _settle_one(run, seq)
+
+
+def _ask(run: Run, seqs: Sequence[int]) -> None:
+    """Have calls wait for a person, one after the other."""
+    for seq in seqs:
+        digest = f"{run.random.getrandbits(256):064x}"
+        asked = {"approval": f"appr_{digest[:30]}", "form_digest": digest}
+        run.tickets[seq] = replace(run.tickets[seq], state=TicketState.WAITING, **asked)
+        run.note()
+
+
+def _decide(run: Run, seq: int) -> None:
+    """Have a person decide about a call: also to change it, which asks about another one, and after it has become another."""
+    random = run.random
+    if random.random() < 0.2:
+        _ask(run, [seq])
+    if random.random() < 0.2:
+        sub = max(run.tickets) + 1
+        run.tickets[seq] = replace(run.tickets[seq], state=TicketState.INTENDED)
+        run.tickets[sub] = build_ticket(seq=sub, step=run.tickets[seq].step, call="sub", tool="file_read", parent=seq)
+        _ask(run, [sub])
+        _decide(run, sub)
+        _settle_one(run, seq)
+        return
+    ticket = run.tickets[seq]
+    if random.random() < 0.5:
+        run.tickets[seq] = ticket = replace(ticket, state=TicketState.SENT, sent_at=START)
+        run.note()
+    code = random.choice(["", "", "denied", "approval_expired"])
+    if not code:
+        send = ApprovedSend(approval=ticket.approval, digest=ticket.form_digest, by=f"person_{seq}", at=START)
+        run.tickets[seq] = replace(ticket, approved=send)
+        _settle_one(run, seq)
+        return
+    result = ToolCallResult(ticket.tool, f"Error: {_draw_text(random)}", blocked=True, block_reason=code, ok=False, code=code)
+    run.tickets[seq] = replace(ticket, state=TicketState.SETTLED, settled_at=START, result=result)
+    run.note()
 
 
 def _settle_one(run: Run, seq: int) -> None:

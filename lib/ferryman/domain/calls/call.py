@@ -120,8 +120,8 @@ class Ticket:
     where that is a tool whose calls `tool` executes (tools/routed): `arguments` are those of `tool` then. `label` is that of
     the arguments: of all that was read before they were written. Its sources are the calls before, and are not repeated here.
     `redacted` tells that the scan took a credential out of what the model wrote. `url_origin` is where the URL of a call
-    that fetches any public page comes from. `approval` is the id of what a person is asked about it, "" where nobody was, and
-    `approved` who approved what was sent.
+    that fetches any public page comes from. `approval` is the id of what a person is asked about it, "" where nobody was,
+    `form_digest` the hash of what it would send, and `approved` who approved what was sent.
     """
 
     seq: int
@@ -145,6 +145,7 @@ class Ticket:
     redacted: bool = False
     url_origin: UrlOrigin | None = None
     approval: str = field(default="", metadata=LEFT_OUT)
+    form_digest: str = field(default="", metadata=LEFT_OUT)
     approved: ApprovedSend | None = field(default=None, metadata=LEFT_OUT)
 
     @property

@@ -10,6 +10,7 @@ from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.executions.execution import Step
 from ferryman.serving.streams import moments
+from ferryman.serving.streams.asked import AskedCall
 from ferryman.serving.streams.frame import encode
 from ferryman.serving.streams.projection import Projection, describe_usage
 from ferryman.serving.streams.results import name_call, read_outcome
@@ -19,13 +20,28 @@ class MessageProjection(Projection):
     """`start`, then for each turn `thinking`, `content`, `tool_call_delta`, `usage`, `tool_call` and `tool_result`; at the end
     `done`, or `error`.
 
-    `replace` voids what was sent of its turn.
+    `replace` voids what was sent of its turn. `approval_required` tells that a call waits for a person, and `approval_decided`
+    what came of it: they have no id.
     """
 
     def project(self, moment: moments.Moment, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the frame of a moment; calls that others asked for have none, as in the stored message."""
         body = _project(moment, watched)
         return None if body is None else ("message", encode(body))
+
+    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+        """Return the message that a call waits for a person."""
+        return "message", encode({"type": "approval_required", **_describe_asked(asked)})
+
+    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+        """Return the message of what came of it."""
+        return "message", encode({"type": "approval_decided", **_describe_asked(asked), "verdict": asked.verdict})
+
+
+def _describe_asked(asked: AskedCall) -> dict[str, Any]:
+    ticket = asked.ticket
+    about = {"approvalId": ticket.approval, "toolCallId": asked.requested.call, "name": name_call(ticket)}
+    return {**about, "digest": ticket.form_digest}
 
 
 def _project(moment: moments.Moment, watched: WatchedAnswer) -> dict[str, Any] | None:

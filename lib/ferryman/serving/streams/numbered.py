@@ -20,6 +20,7 @@ from ferryman.domain.records.event import (
     summarize_progress,
 )
 from ferryman.serving.streams import moments
+from ferryman.serving.streams.asked import AskedCall
 from ferryman.serving.streams.frame import Frame, encode
 from ferryman.serving.streams.projection import Projection
 
@@ -28,7 +29,8 @@ class NumberedProjection(Projection):
     """`started`, `turn`, `tool_call`, `tool_result` and `finished` with their numbers as ids, and between them `delta`.
 
     A `turn` has its whole text: deltas of it come while it is written only. `replaced` voids those that came. `progress` tells
-    what was spent so far, and why the model does not answer; it has no id: it is of the moment, and no record holds it.
+    what was spent so far, and why the model does not answer; `waiting` that a call waits for a person, and `decided` what came
+    of it. These have no id: they are of the moment, and the record tells of them in other ways.
     """
 
     def __init__(self, position: StreamPosition = BEGINNING) -> None:
@@ -47,6 +49,16 @@ class NumberedProjection(Projection):
             frames.append(Frame("", "progress", encode(progress)))
         return frames
 
+    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+        """Return the event `waiting`: the approval, the call, and the hash of what it would send."""
+        return "waiting", encode(_describe_asked(asked))
+
+    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+        """Return the event `decided`: the same, what came of it, and who approved what was sent."""
+        approved = asked.ticket.approved
+        by = {} if approved is None else {"by": approved.by, "at": approved.at.isoformat()}
+        return "decided", encode({**_describe_asked(asked), "verdict": asked.verdict, **by})
+
     def project(self, moment: moments.Moment, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the frame of a moment."""
         event = _find_event(moment, watched)
@@ -62,6 +74,12 @@ class NumberedProjection(Projection):
             case moments.Replacement(iteration=iteration):
                 return "replaced", encode({"iteration": iteration})
         return None
+
+
+def _describe_asked(asked: AskedCall) -> dict[str, Any]:
+    ticket = asked.ticket
+    about = {"approval": ticket.approval, "seq": ticket.seq, "id": ticket.call, "name": ticket.tool}
+    return {**about, "digest": ticket.form_digest}
 
 
 def _find_event(moment: moments.Moment, watched: WatchedAnswer) -> Event | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ferryman.domain.conversations.live import LiveTurn
 from ferryman.domain.conversations.position import BEGINNING, Stage, StreamPosition
 from ferryman.domain.conversations.watched import WatchedAnswer
+from ferryman.serving.streams.asked import AskedCall, list_asked, was_noticed
 from ferryman.serving.streams.following import follow
 from ferryman.serving.streams.frame import Frame
-from ferryman.serving.streams.moments import Moment
+from ferryman.serving.streams.moments import CallEnd, Moment
 
 
 class Projection(ABC):
@@ -27,6 +28,8 @@ class Projection(ABC):
     def __init__(self, position: StreamPosition = BEGINNING) -> None:
         self.position = position
         self._live: LiveTurn | None = None
+        self._told: dict[int, tuple[str, str | None]] = {}
+        """What this watcher was told of calls that a person is asked about: the approval, and what came of it."""
 
     @property
     def is_over(self) -> bool:
@@ -35,18 +38,51 @@ class Projection(ABC):
 
     def render(self, watched: WatchedAnswer) -> list[Frame]:
         """Return the frames of what has happened since, and have them seen."""
-        frames = []
+        frames, asked = [], list_asked(watched)
         for moment in follow(self.position, watched, self._live):
+            if isinstance(moment, CallEnd) and moment.call is not None:
+                frames += self._tell_before_result(asked, moment, watched)
             self.position = moment.after
             frame = self._frame(moment, watched)
             if frame is not None:
                 frames.append(frame)
+        for call in asked:
+            is_news = call.is_waiting or (call.verdict is not None and call.ticket.seq in self._told)
+            if is_news and was_noticed(call, self.position, watched):
+                frames += self._tell(call, watched)
         self._live = watched.live or self._live
         return frames
+
+    def _tell_before_result(self, asked: Sequence[AskedCall], end: CallEnd, watched: WatchedAnswer) -> list[Frame]:
+        """Return what is to be told of a call, and of those it asked for, before its result: the last one is told last."""
+        own = [call for call in asked if (call.iteration, call.call) == (end.iteration, end.call)]
+        if len(own) > 1:
+            self._told.pop(own[-1].ticket.seq, None)
+        return [frame for call in own for frame in self._tell(call, watched)]
+
+    def _tell(self, asked: AskedCall, watched: WatchedAnswer) -> list[Frame]:
+        """Return the frames of what the watcher was not told yet of a call that a person is asked about."""
+        ticket = asked.ticket
+        before, now = self._told.get(ticket.seq), (ticket.approval, asked.verdict)
+        self._told[ticket.seq] = now
+        events = []
+        if before is None or before[0] != ticket.approval:
+            events.append(self.project_question(asked, watched))
+        if asked.verdict is not None and before != now:
+            events.append(self.project_verdict(asked, watched))
+        return [Frame("", *event) for event in events if event is not None]
 
     def _frame(self, moment: Moment, watched: WatchedAnswer) -> Frame | None:
         content = self.project(moment, watched)
         return None if content is None else Frame(str(moment.after), *content)
+
+    @abstractmethod
+    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:
+        """Return the type and the data of the frame that tells that a call waits for a person, None for none."""
+
+    @abstractmethod
+    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:
+        """Return the same of the frame that tells what came of it."""
 
     @abstractmethod
     def project(self, moment: Moment, watched: WatchedAnswer) -> tuple[str, str] | None:

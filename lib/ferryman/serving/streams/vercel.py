@@ -9,6 +9,7 @@ from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.serving.streams import moments
+from ferryman.serving.streams.asked import APPROVED, EDITED, AskedCall, is_denied
 from ferryman.serving.streams.frame import encode
 from ferryman.serving.streams.names import write_call_id
 from ferryman.serving.streams.projection import Projection, describe_usage
@@ -32,6 +33,24 @@ class VercelProjection(Projection):
         chunk = _project(moment, watched)
         return None if chunk is None else ("", encode(chunk))
 
+    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:
+        """Return the chunk that asks for an approval, which no answer of the client gives: the API is told what was decided."""
+        call = write_call_id(watched.execution.id, asked.iteration, asked.call)
+        return "", encode({"type": "tool-approval-request", "approvalId": asked.ticket.approval, "toolCallId": call})
+
+    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:  # noqa: ARG002 - as the others
+        """Return the chunk of what came of it; after an edit the approval of the new call follows in its place."""
+        if asked.verdict == EDITED:
+            return None
+        chunk = {"type": "tool-approval-response", "approvalId": asked.ticket.approval}
+        if asked.verdict == APPROVED:
+            return "", encode({**chunk, "approved": True})
+        return "", encode({**chunk, "approved": False, "reason": _explain_refusal(asked)})
+
+
+def _explain_refusal(asked: AskedCall) -> str:
+    return read_outcome(asked.ticket).error or f"it was {asked.verdict}"
+
 
 def _project(moment: moments.Moment, watched: WatchedAnswer) -> dict[str, Any] | None:
     execution = watched.execution
@@ -50,6 +69,8 @@ def _project(moment: moments.Moment, watched: WatchedAnswer) -> dict[str, Any] |
         case moments.CallEnd(iteration=iteration, call=int(call), ticket=ticket):
             outcome = read_outcome(ticket)
             about = {"toolCallId": write_call_id(execution.id, iteration, call), "dynamic": True, "providerExecuted": True}
+            if is_denied(ticket):
+                return {"type": "tool-output-denied", "toolCallId": about["toolCallId"]}
             if outcome.error is not None:
                 return {"type": "tool-output-error", **about, "errorText": outcome.error}
             return {"type": "tool-output-available", **about, "output": outcome.value}
