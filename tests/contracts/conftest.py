@@ -17,6 +17,7 @@ from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlerts
 from ferryman.inmemory.api_keys import MemoryApiKeys
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clusters import MemoryClusters
@@ -40,6 +41,7 @@ from ferryman.inmemory.usage import MemoryUsage
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.ports.alerts import Alerts
+from ferryman.ports.approvals import Approvals
 from ferryman.ports.archives import Archives
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
@@ -91,6 +93,7 @@ class Stores:
     jobs: Jobs
     job_work: JobWork
     agents: Agents
+    approvals: Approvals
     archives: Archives
     contexts: Contexts
     conversations: Conversations
@@ -159,6 +162,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         jobs=MemoryJobs(memory),
         job_work=MemoryJobWork(memory),
         agents=MemoryAgents(memory),
+        approvals=MemoryApprovals(memory),
         archives=MemoryArchives(memory),
         contexts=MemoryContexts(memory),
         conversations=MemoryConversations(memory),
@@ -203,6 +207,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.agents import FirestoreAgents
     from ferryman.gcp.alerts import FirestoreAlerts
     from ferryman.gcp.api_keys import FirestoreApiKeys
+    from ferryman.gcp.approvals import FirestoreApprovals
     from ferryman.gcp.archives import FirestoreArchives
     from ferryman.gcp.audit import FirestoreAuditEntries
     from ferryman.gcp.clients import GoogleClients
@@ -291,6 +296,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             jobs=FirestoreJobs(clients),
             job_work=FirestoreJobWork(clients),
             agents=FirestoreAgents(clients),
+            approvals=FirestoreApprovals(clients),
             archives=FirestoreArchives(clients),
             contexts=FirestoreContexts(clients),
             conversations=FirestoreConversations(clients),

@@ -15,7 +15,7 @@ from ferryman.ports.tickets import ClaimedCall
 
 from .conftest import Stores
 from .test_executions import claim_execution, open_execution
-from .values import LATER, LEASE, NOW, POLICY, RESULT, TASK, TOO_LATE, build_sealed, call_request, turn
+from .values import EXECUTION, LATER, LEASE, NOW, POLICY, RESULT, TASK, TOO_LATE, build_sealed, call_request, turn
 
 
 async def journaled(stores: Stores) -> None:
@@ -29,7 +29,13 @@ async def test_a_call_is_claimed_with_all_it_needs(stores: Stores) -> None:
     claimed_call = await stores.tickets.claim(call_request(0), tool="api_call", now=LATER)
     sent = replace(turn().tickets[0], state=TicketState.SENT, attempt=1, sent_at=LATER, deadline=LATER + timedelta(seconds=35))
     assert claimed_call == ClaimedCall(
-        call_request=call_request(), ticket=sent, policy=POLICY, versions={"A": 1}, created=NOW, task_name=TASK.name
+        call_request=call_request(),
+        ticket=sent,
+        policy=POLICY,
+        versions={"A": 1},
+        created=NOW,
+        context=EXECUTION.context,
+        task_name=TASK.name,
     )
     assert next(iter(await stores.executions.tickets("exec_1"))) == sent
 

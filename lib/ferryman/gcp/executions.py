@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
@@ -17,6 +18,7 @@ from ferryman.domain.credits.balance import reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
+from ferryman.domain.executions import waiting
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import AnswerNotNextError, NoFreeSlotError, Occupancy
@@ -42,7 +44,7 @@ from ferryman.gcp.store import Transaction, filter_by, get_readable, in_transact
 from ferryman.ports.errors import HaltedError, NotAdmittedError, TaskDisabledError
 from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 
-UNSETTLED = [TicketState.INTENDED.value, TicketState.SENT.value]
+UNSETTLED = [state.value for state in TicketState if state is not TicketState.SETTLED]
 
 
 class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal, FirestoreLiveTurns):
@@ -291,6 +293,46 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
         occupancy.free_slot(transaction, self._places, execution, suspended=now)
         self._update(transaction, after, (*rules.LEASE_FIELDS, "slice"))
         return after
+
+    @in_transaction
+    async def park(
+        self, transaction: Transaction, execution: Execution, *, waiting_for: str, keep: Decimal, now: datetime
+    ) -> int:
+        current = await self._read(transaction, execution.id)
+        parked = waiting.park_execution(current, execution, waiting_for=waiting_for, keep=keep, now=now)
+        returned = current.credits_reserved - parked.credits_reserved
+        if returned:
+            balance = await read_balance(self._client, transaction, current, now=now)
+            settled = settle_credits(balance, current, reserved=returned, used=Decimal(0))
+            store_balance(transaction, self._places, settled, current, now=now)
+        occupancy.free_slot(transaction, self._places, execution, suspended=now)
+        self._update(transaction, parked, waiting.PARK_FIELDS)
+        return parked.slice
+
+    async def resume(self, execution: Execution, *, reserve: Decimal, now: datetime) -> Execution:
+        resumed = await self._resume(execution, reserve, now)
+        if isinstance(resumed, InsufficientCreditsError):
+            raise resumed
+        return resumed
+
+    @in_transaction
+    async def _resume(
+        self, transaction: Transaction, execution: Execution, reserve: Decimal, now: datetime
+    ) -> Execution | InsufficientCreditsError:
+        """Do as `resume` does, but return the error: the alert of a refusal is committed."""
+        current = await self._read(transaction, execution.id)
+        rules.check_fence(current, execution, now)
+        resumed = waiting.resume_execution(current, execution, reserve=reserve, now=now)
+        taken = resumed.credits_reserved - current.credits_reserved
+        if taken:
+            before = await read_balance(self._client, transaction, current, now=now)
+            try:
+                balance = reserve_credits(before, current, taken)
+            except InsufficientCreditsError as error:
+                return await store_refusal(self._client, transaction, error, current, before, now=now)
+            store_balance(transaction, self._places, balance, current, now=now)
+        self._update(transaction, resumed, waiting.WAITING_FIELDS)
+        return resumed
 
     @in_transaction
     async def finish(

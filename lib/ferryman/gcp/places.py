@@ -88,6 +88,12 @@ class Places:
     def locate_alert(self, alert: str) -> AsyncDocumentReference:
         return self.client.document("alerts", alert)
 
+    def locate_approval(self, approval: str) -> AsyncDocumentReference:
+        return self.client.document("approvals", approval)
+
+    def locate_standing_approval(self, standing: str) -> AsyncDocumentReference:
+        return self.client.document("standing_approvals", standing)
+
     def locate_occupancy(self, owner: str) -> AsyncDocumentReference:
         return self.client.document("occupancy", owner)
 

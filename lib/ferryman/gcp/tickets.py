@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
@@ -22,6 +23,7 @@ from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.gcp import documents
+from ferryman.gcp.approvals import create_approval, read_approval, withdraw_stored
 from ferryman.gcp.documents import StoredDocument
 from ferryman.gcp.execution_documents import ADMITTED, read_execution
 from ferryman.gcp.firestore import FirestoreClient
@@ -44,7 +46,8 @@ CLAIM = "claim"
 
 TICKET_FIELDS = (*documents.name_fields(Ticket), CLAIM, EXPIRE_AT)
 EXECUTION_FIELDS = (
-    *("id", "task", "owner", "created_at", "status", "lease", "policy", "cancel_requested", "coverage"),
+    *("id", "task", "owner", "workspace", "agent", "person", "conversation", "created_at"),
+    *("status", "lease", "policy", "cancel_requested", "coverage"),
     ADMITTED,
 )
 """What a claim and a scan read of the execution: not the results of its earlier calls."""
@@ -203,6 +206,30 @@ class FirestoreTickets(FirestoreStore):
         after = close_write(before, write.name, write.writes)
         if after is not before:
             transaction.set(quota_at, documents.write(after))
+
+    @in_transaction
+    async def ask(self, transaction: Transaction, claimed_call: ClaimedCall, approval: Approval, *, now: datetime) -> Ticket:
+        call_request, mark = claimed_call.call_request, claimed_call.mark
+        ticket_at, approval_at = self._locate_ticket(claimed_call), self._places.locate_approval(approval.id)
+        execution_at = self._places.locate_execution(call_request.execution)
+        read = await read_together(self._client, [ticket_at, approval_at, execution_at], transaction)
+        _check_lease(read[execution_at.path], call_request.epoch, now)
+        ticket = documents.read(Ticket, read[ticket_at.path].to_dict())
+        if (ticket.state, ticket.attempt, ticket.approval) == (TicketState.WAITING, claimed_call.ticket.attempt, approval.id):
+            return ticket  # it was stored, and the answer was lost
+        if not _is_still(ticket, claimed_call.ticket):
+            raise StaleError("a later attempt of the call has taken over")
+        if ticket.approval not in ("", approval.id):
+            before_at = self._places.locate_approval(ticket.approval)
+            before = read_approval(await before_at.get(transaction=transaction))
+            if before is not None:
+                withdraw_stored(transaction, before_at, before)
+        if not read[approval_at.path].exists:
+            expiry = {} if mark is None or mark.expire_at is None else {EXPIRE_AT: mark.expire_at}
+            create_approval(transaction, self._places, approval, expiry)
+        waiting = lease.wait_ticket(ticket, approval.id)
+        transaction.update(ticket_at, documents.write_fields(waiting, *lease.WAIT_FIELDS))
+        return waiting
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         change = {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None}

@@ -45,10 +45,12 @@ class MemoryApprovals(MemoryStore):
             and execution in (None, item.execution)
             and (after is None or _locate(item) < after)
         ]
-        return Page(items=tuple(behind[:most]), end=_locate(behind[most - 1]) if len(behind) > most else None)
+        return Page(
+            items=tuple(map(_leave_form_out, behind[:most])), end=_locate(behind[most - 1]) if len(behind) > most else None
+        )
 
     async def list_of(self, execution: str) -> Sequence[Approval]:
-        asked = [item for item in self._memory.approvals.values() if item.execution == execution]
+        asked = [_leave_form_out(item) for item in self._memory.approvals.values() if item.execution == execution]
         return sorted(asked, key=lambda item: (item.seq, item.created_at, item.id))
 
     async def find_last(self, workspace: str, tool: str) -> Approval | None:
@@ -73,7 +75,7 @@ class MemoryApprovals(MemoryStore):
         return self._put(use_approval(self._memory.approvals[approval], seq))
 
     async def withdraw(self, execution: str, *, now: datetime) -> None:
-        for approval in await self.list_of(execution):
+        for approval in [item for item in self._memory.approvals.values() if item.execution == execution]:
             self._put(withdraw_approval(approval))
 
     async def add_standing(self, standing: StandingApproval, *, most: int) -> None:
@@ -101,6 +103,10 @@ class MemoryApprovals(MemoryStore):
     def _put(self, approval: Approval) -> Approval:
         self._memory.approvals[approval.id] = approval
         return approval
+
+
+def _leave_form_out(approval: Approval) -> Approval:
+    return replace(approval, form="")
 
 
 def _locate(approval: Approval) -> Position:

@@ -30,10 +30,13 @@ class Approvals(Protocol):
         after: Position | None = None,
         most: int = 50,
     ) -> Page[Approval]:
-        """Return at most `most` approvals of `workspace`, the newest first, from behind `after`."""
+        """Return at most `most` approvals of `workspace`, the newest first, from behind `after`, each without its form: "".
+
+        What cannot be read is left out: a page may hold fewer than `most` and not be the last.
+        """
 
     async def list_of(self, execution: str) -> Sequence[Approval]:
-        """Return all approvals of an execution, in the order of their calls."""
+        """Return all approvals of an execution, in the order of their calls, without their forms likewise."""
 
     async def find_last(self, workspace: str, tool: str) -> Approval | None:
         """Return the approval of `tool` that was approved last in `workspace`; None where none was."""
