@@ -101,7 +101,7 @@ class MemoryTickets(MemoryStore):
         if before is not None and before.id != approval.id:
             approvals[before.id] = withdraw_approval(before)
         approvals.setdefault(approval.id, approval)
-        waiting = lease.wait_ticket(ticket, approval.id)
+        waiting = lease.wait_ticket(ticket, approval)
         self._store(claimed_call, waiting)
         return waiting
 

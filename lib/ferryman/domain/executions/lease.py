@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, Lease, Status
@@ -77,7 +78,7 @@ ENDING_FIELDS = (*TURN_FIELDS, "status", "output", "error", "completed_at")
 CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "completed_at")
 
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
-WAIT_FIELDS = ("state", "approval", "sent_at", "deadline")  # what asking a person about a call stores of its ticket
+WAIT_FIELDS = ("state", "approval", "form_digest", "sent_at", "deadline")  # what asking about a call stores of its ticket
 RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt", "approved")  # what settling a call stores of its ticket
 
 
@@ -91,9 +92,10 @@ def answer_ticket(ticket: Ticket, result: ToolCallResult) -> Ticket:
     return replace(ticket, result=result)
 
 
-def wait_ticket(ticket: Ticket, approval: str) -> Ticket:
+def wait_ticket(ticket: Ticket, approval: Approval) -> Ticket:
     """Return a claimed ticket, of which nothing was sent, as one that waits for a person to decide about `approval`."""
-    return replace(ticket, state=TicketState.WAITING, approval=approval, sent_at=None, deadline=None)
+    waiting = replace(ticket, approval=approval.id, form_digest=approval.digest)
+    return replace(waiting, state=TicketState.WAITING, sent_at=None, deadline=None)
 
 
 def cancel_execution(current: Execution, *, by: str, now: datetime) -> Execution:
