@@ -227,7 +227,7 @@ class FirestoreTickets(FirestoreStore):
         if not read[approval_at.path].exists:
             expiry = {} if mark is None or mark.expire_at is None else {EXPIRE_AT: mark.expire_at}
             create_approval(transaction, self._places, approval, expiry)
-        waiting = lease.wait_ticket(ticket, approval.id)
+        waiting = lease.wait_ticket(ticket, approval)
         transaction.update(ticket_at, documents.write_fields(waiting, *lease.WAIT_FIELDS))
         return waiting
 
