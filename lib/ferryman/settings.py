@@ -92,6 +92,8 @@ class Settings:
     sealing_public_key: str = field(default="", repr=False)  # what new credentials are sealed to
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the secret that holds the key of receipts
     receipt_public_keys: Mapping[str, str] = field(default_factory=dict)  # public halves of that key, by version, as JSON
+    api_key_secret: str = "ferryman-api-key"  # noqa: S105 - the secret that the key for decisions of people is derived from
+    decision_public_keys: Mapping[str, str] = field(default_factory=dict)  # public halves of that key, by version, as JSON
     objects_bucket: str = ""  # the bucket of Google Cloud Storage that files are kept in
     files_set: bool = False  # whether there is a bucket for files, which the function files alone is given
     s3_endpoint: str = ""  # the service that speaks S3 and has the files, as https://HOST; it requires the other four of S3

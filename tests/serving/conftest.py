@@ -31,6 +31,7 @@ from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlerts
 from ferryman.inmemory.api_keys import MemoryApiKeys
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
@@ -55,10 +56,21 @@ from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.serving import api, keys
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.vault import seal, sign
+from ferryman.vault.decision_keys import DecisionSigning, derive_decision_public_key
 from tests.builders import build_label
 from tests.plain_gate import TableNames
 
-from .values import IMPORTED, SIGNING, TOKEN, build_conversation, build_job
+from .values import (
+    API_KEY,
+    IMPORTED,
+    SIGNING,
+    TOKEN,
+    build_approval,
+    build_conversation,
+    build_job,
+    build_standing,
+    deny_approval,
+)
 
 PRIVATE = seal.generate_private_key()
 NAMES = {
@@ -109,6 +121,13 @@ class RecordingConnector:
         return label.name
 
 
+class ApiKeyVersions:
+    """`ports.PrivateKeys`: the one version of the api's key."""
+
+    async def private(self, version: int) -> bytes:
+        return {1: API_KEY}[version]
+
+
 @dataclass
 class Stage:
     """The doubles behind the API, and a way to ask it as an owner."""
@@ -154,6 +173,8 @@ class Stage:
             clusters=MemoryClusters(self.memory),
             conversations=MemoryConversations(self.memory),
             executions=MemoryExecutions(self.memory),
+            approvals=MemoryApprovals(self.memory),
+            decision_signing=DecisionSigning(ApiKeyVersions(), {1: derive_decision_public_key(API_KEY)}),
             files=self.files,
             file_quotas=MemoryFileQuotas(self.memory),
             keyed=MemoryKeyedRequests(self.memory),
@@ -204,6 +225,7 @@ class Stage:
             self.memory.conversations[conversation.id] = conversation
             self.memory.messages[conversation.id] = {message.number: message for message in messages}
             self._let_in(name)
+            self._have_asked(name)
             self._keep_file(place)
         return {"Authorization": f"Bearer {self.keys[name]}"}
 
@@ -219,6 +241,12 @@ class Stage:
             metadata={},
         )
         self.objects._objects[key] = (file, content)
+
+    def _have_asked(self, owner: str) -> None:
+        """Have a call that a person has denied, of an execution that is gone, and one thing approved beforehand."""
+        approval, standing = deny_approval(build_approval(owner)), build_standing(owner)
+        self.memory.approvals[approval.id] = approval
+        self.memory.standing_approvals[standing.id] = standing
 
     def _let_in(self, owner: str) -> None:
         """Have a member with an API key in the owner's default workspace, and two more who were invited."""

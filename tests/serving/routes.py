@@ -8,7 +8,7 @@ from typing import Any
 from tests.canaries import canary
 
 from .conftest import TASK
-from .values import EMPTY, IMPORTED, TOKEN
+from .values import EMPTY, IMPORTED, TOKEN, build_approval
 
 PEOPLE = ("person", "invitation", "key")
 VALUE = canary.create_key("serving, every route", 20, before="gh-")
@@ -21,7 +21,8 @@ SPEC = {
     "servers": [{"url": "https://api.github.com"}],
     "paths": {"/zen": {"get": {"operationId": "zen", "responses": {}}}},
 }
-
+DECISION = {"verdict": "deny", "digest": build_approval("ann").digest, "reason": "Not today."}
+STANDING = {"tool": "http_post", "hosts": ["api.github.com"], "uses": 5, "expires_in_days": 7}
 
 IMPORT = {
     "format": "ferryman-workspace/1",
@@ -57,13 +58,15 @@ class Ask:
             "agent_id": "agent_ann",
             "conversation_id": "conv_ann",
             "message_number": "2",
+            "approval_id": "appr_ann",
+            "standing_approval_id": "stand_ann",
         }
         return self.path.format(**names, name=name, integration_id="github") + self.query
 
     @property
     def owned(self) -> bool:
         """Whether the route names something that belongs to somebody."""
-        kinds = ("task", "execution", "workspace", "agent", "conversation", "job", *PEOPLE)
+        kinds = ("task", "execution", "workspace", "agent", "conversation", "job", "approval", "standing_approval", *PEOPLE)
         return any(f"{{{kind}_id}}" in self.path for kind in kinds)
 
     def __str__(self) -> str:
@@ -102,6 +105,12 @@ ROUTES = (
     Ask("GET", "/v1/executions/{execution_id}/record", 200),
     Ask("POST", "/v1/executions/{execution_id}/cancel", 200),
     Ask("GET", "/v1/executions/{execution_id}/events", 200),
+    Ask("GET", "/v1/approvals", 200),
+    Ask("GET", "/v1/approvals/{approval_id}", 200),
+    Ask("POST", "/v1/approvals/{approval_id}/decision", 200, DECISION),
+    Ask("POST", "/v1/standing-approvals", 201, STANDING),
+    Ask("GET", "/v1/standing-approvals", 200),
+    Ask("DELETE", "/v1/standing-approvals/{standing_approval_id}", 204),
     Ask("POST", "/v1/conversations", 201, {"agent_id": "agent_ann", "title": "Ferries"}),
     Ask("GET", "/v1/conversations", 200),
     Ask("GET", "/v1/conversations/{conversation_id}", 200),

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
+from ferryman.domain.approvals.approval import LIFETIME, Approval, decide_approval
+from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict
+from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
+from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.conversations.chat_task import derive_chat_task
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind, JobStatus
+from ferryman.domain.labels.label import OWNED
 from ferryman.domain.receipts.receipt import format_moment
 from ferryman.domain.workspaces.imports import ArchiveImport
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
@@ -16,6 +22,8 @@ from ferryman.inmemory.clock import START
 from ferryman.vault import sign
 
 SIGNING = sign.generate_private_key()
+API_KEY = bytes(range(32))
+"""The api's secret, which the key of decisions is derived from."""
 
 
 def build_job(owner: str) -> Job:
@@ -42,6 +50,72 @@ def build_conversation(owner: str) -> tuple[Conversation, tuple[Message, Message
     question = Message(conversation=name, number=1, parent=0, role=Speaker.USER, at=START, content="When?")
     answer = Message(conversation=name, number=2, parent=1, role=Speaker.ASSISTANT, at=START, content="At 23:00.", model="m")
     return conversation, (question, answer)
+
+
+def build_approval(owner: str, **changes: Any) -> Approval:
+    """Return an approval of a call of `owner`'s execution, in the default workspace, that nobody has decided about."""
+    workspace = derive_default_workspace(owner)
+    place = {"owner": owner, "workspace": workspace, "agent": f"agent_{owner}", "task": f"task_{owner}"}
+    execution = f"exec_waiting_{owner}"
+    what = HttpForm(
+        method="POST", url="https://api.github.com/gists", headers=(("Authorization", "Bearer {{secrets.GITHUB_TOKEN}}"),)
+    )
+    form = build_form(
+        CallForm(
+            tool="http_post",
+            tool_digest="0" * 64,
+            what=what,
+            label=OWNED,
+            policy_digest="1" * 64,
+            place={**place, "execution": execution},
+        ),
+        expires_at=START + LIFETIME,
+    )
+    known: dict[str, Any] = {
+        **place,
+        "id": f"appr_{owner}",
+        "conversation": "",
+        "execution": execution,
+        "seq": 0,
+        "tool": "http_post",
+        "form": form,
+        "digest": digest_form(form),
+        "label": OWNED,
+        "created_at": START,
+        "expires_at": START + LIFETIME,
+    }
+    return Approval(**{**known, **changes})
+
+
+def deny_approval(approval: Approval) -> Approval:
+    """Return `approval` as its owner has denied it."""
+    place = {"owner": approval.owner, "workspace": approval.workspace, "execution": approval.execution, "seq": approval.seq}
+    decision = Decision(
+        **place,
+        approval=approval.id,
+        digest=approval.digest,
+        verdict=Verdict.DENY,
+        sends_max=0,
+        reason="Not today.",
+        by="owner",
+        at=START,
+    )
+    signed = SignedDecision(decision=decision, key=1, signature="00" * 64)
+    return decide_approval(approval, signed, now=START)
+
+
+def build_standing(owner: str) -> StandingApproval:
+    """Return a standing approval in the default workspace of `owner`."""
+    return StandingApproval(
+        id=f"stand_{owner}",
+        owner=owner,
+        workspace=derive_default_workspace(owner),
+        tool="http_post",
+        uses_max=3,
+        by="owner",
+        created_at=START,
+        expires_at=START + LIFETIME,
+    )
 
 
 EMPTY = "{}\n"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ferryman.domain.owners.plan import Plan
     from ferryman.domain.tools.tool import Tool
     from ferryman.ports.alerts import Alerts
+    from ferryman.ports.approvals import Approvals
     from ferryman.ports.archives import Archives
     from ferryman.ports.clock import Clock, Ids
     from ferryman.ports.clusters import Clusters, DocumentFetcher
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from ferryman.ports.halts import Halts
     from ferryman.ports.jobs import JobQueue, Jobs
     from ferryman.ports.keyed import KeyedRequests
-    from ferryman.ports.keys import Sealer
+    from ferryman.ports.keys import Sealer, SigningKeys
     from ferryman.ports.live import DeliveryRelay
     from ferryman.ports.log import Tracer
     from ferryman.ports.metering import UsageStore
@@ -71,6 +72,7 @@ class ApiDependencies:
     """What the API is given. `info` is what a label binds at sealing; `models` are those that have a price.
 
     `prove` seals what a connection keeps to the key holders.
+    `decision_signing` is the key that decisions of people are signed with, which opens nothing.
     `receipt_keys` are the public halves of what receipts were ever signed with, by version.
     """
 
@@ -92,6 +94,8 @@ class ApiDependencies:
     neutralize: Callable[[str], str]
     conversations: Conversations
     executions: Executions
+    approvals: Approvals
+    decision_signing: SigningKeys
     files: Files
     file_quotas: FileQuotas
     keyed: KeyedRequests
@@ -164,6 +168,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.billing.plans import load_plans
     from ferryman.gcp.agents import FirestoreAgents
     from ferryman.gcp.alerts import FirestoreAlerts
+    from ferryman.gcp.approvals import FirestoreApprovals
     from ferryman.gcp.api_keys import FirestoreApiKeys
     from ferryman.gcp.archives import FirestoreArchives
     from ferryman.gcp.audit import FirestoreAuditEntries
@@ -173,6 +178,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.conversations import FirestoreConversations
+    from ferryman.gcp.deciding import SecretManagerDecisionKeys
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.file_quotas import FirestoreFileQuotas
     from ferryman.gcp.firestore import FirestoreClient
@@ -191,6 +197,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.relay import RemoteRelay
     from ferryman.gcp.remote_files import RemoteFiles
     from ferryman.gcp.retention import Retention
+    from ferryman.gcp.secret_manager import SecretManagerClient
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.usage import FirestoreUsage
@@ -198,6 +205,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.workspaces import FirestoreWorkspaces
     from ferryman.telemetry.traces import OtelTracer
     from ferryman.vault import seal, sign
+    from ferryman.vault.decision_keys import DecisionSigning
 
     wire, sealer = HttpClient(local=settings.local), seal.PublicKey.parse(settings.sealing_public_key)
     firestore, tasks, tracer = FirestoreClient(settings), CloudTasksClient(settings), OtelTracer(JsonLog(), settings)
@@ -230,6 +238,11 @@ def build_api(settings: Settings) -> ApiDependencies:
         neutralize=_neutralize,
         conversations=FirestoreConversations(firestore, Retention.from_settings(settings)),
         executions=FirestoreExecutions(firestore, Retention.from_settings(settings), plans),
+        approvals=FirestoreApprovals(firestore),
+        decision_signing=DecisionSigning(
+            SecretManagerDecisionKeys(SecretManagerClient(settings), settings),
+            sign.parse_public_keys(settings.decision_public_keys),
+        ),
         files=RemoteFiles(functions),
         file_quotas=FirestoreFileQuotas(firestore),
         keyed=FirestoreKeyedRequests(firestore),

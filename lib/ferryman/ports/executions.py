@@ -54,12 +54,16 @@ class ExecutionEnding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which executions are listed: those of a task, of an agent, in a status, created at a moment or later; None: any."""
+    """Which executions are listed: those of a task, of an agent, in a status, created at a moment or later; None: any.
+
+    `is_waiting` lists those alone that wait for a person.
+    """
 
     task: str | None = None
     agent: str | None = None
     status: Status | None = None
     since: datetime | None = None
+    is_waiting: bool = False
 
     def passes(self, execution: ExecutionSummary) -> bool:
         """Return whether `execution` is one of them."""
@@ -68,6 +72,7 @@ class Filter:
             and self.agent in (None, execution.agent)
             and self.status in (None, execution.status)
             and (self.since is None or execution.created_at >= self.since)
+            and (not self.is_waiting or execution.waiting_for != "")
         )
 
 

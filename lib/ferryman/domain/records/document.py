@@ -33,6 +33,9 @@ _SUMMARY = (
 _PLACE = ("workspace_id", "agent_id", "person_id", "conversation_id", "cancelled_by", "taken_over_by", "answer", "question")
 """What a record has only where it says something."""
 
+_WAITING = ("waiting_for", "waiting_since")
+"""What no record has: it is of now."""
+
 _PLAIN = frozenset((str, int, bool, NoneType))
 """What is its own JSON; an enumeration of texts is none of these."""
 
@@ -66,7 +69,7 @@ def serialize_execution(execution: Execution) -> Document:
 def serialize_recorded(execution: Execution) -> Document:
     """Return the execution as its record has it and the receipts cover it: of its place, only what `describe_place` says."""
     whole = serialize_execution(execution)
-    rest = {name: value for name, value in whole.items() if name not in _PLACE}
+    rest = {name: value for name, value in whole.items() if name not in (*_PLACE, *_WAITING)}
     cancelled_by = {"cancelled_by": execution.cancelled_by} if execution.cancelled_by else {}
     numbers = {"answer": execution.answer, "question": execution.question} if execution.answer else {}
     return {**rest, **describe_place(execution), **cancelled_by, **numbers}
@@ -81,6 +84,8 @@ def serialize_summary(execution: ExecutionSummary) -> Document:
         "conversation_id": execution.conversation or None,
         "answer": execution.answer or None,
         "cancelled_by": execution.cancelled_by or None,
+        "waiting_for": execution.waiting_for or None,
+        "waiting_since": _to_json(execution.waiting_since),
     }
     summary = {"execution_id": execution.id, "task_id": execution.task, **place, **_select(execution, _SUMMARY)}
     # a record that was signed where it ran has no such member

@@ -120,6 +120,7 @@ def _name_need(need: RouteNeed) -> Any:
 
 
 READS, RUNS, MANAGES = map(_name_need, (RouteNeed.READ, RouteNeed.RUN, RouteNeed.MANAGE))
+APPROVES = _name_need(RouteNeed.APPROVE)
 ASKS, OWNS = map(_name_need, (RouteNeed.KEY, RouteNeed.OWNER))
 """What every route has among its dependencies, unless it needs no API key: the right that it needs, any valid API key, or the
 owner's own one."""
@@ -127,6 +128,7 @@ owner's own one."""
 Reader = Annotated[Caller, READS]
 Runner = Annotated[Caller, RUNS]
 Manager = Annotated[Caller, MANAGES]
+Approver = Annotated[Caller, APPROVES]
 Asker = Annotated[Caller, ASKS]
 Principal = Annotated[Caller, OWNS]
 """Each gives the route its caller too."""

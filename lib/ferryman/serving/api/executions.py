@@ -43,6 +43,7 @@ from ferryman.serving.api.stream_request import StreamChoice
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"])
 
 InStatus = Annotated[Status | None, Query(description="Only those in this status")]
+IsWaiting = Annotated[bool, Query(description="Only those that wait for a person")]
 QUEUE_FULL_S = 30
 """After how many seconds a full queue is worth another try: by then some of it has started."""
 
@@ -129,9 +130,14 @@ async def _store(deps: ApiDependencies, task: Task, execution: Execution, plan: 
 
 @router.get("/tasks/{task_id}/executions", dependencies=[READS], summary="A task's executions, newest first")
 async def list_task_executions(
-    task: OwnedTask, deps: Dependencies, paging: ByTime, status: InStatus = None, since: Since = None
+    task: OwnedTask,
+    deps: Dependencies,
+    paging: ByTime,
+    status: InStatus = None,
+    since: Since = None,
+    waiting: IsWaiting = False,
 ) -> shapes.ExecutionList:
-    which = Filter(task=task.id, status=status, since=parse_moment(since))
+    which = Filter(task=task.id, status=status, since=parse_moment(since), is_waiting=waiting)
     page = await deps.executions.list(task.workspace, which=which, after=paging.after, most=paging.limit)
     return shapes.to_list(page, paging.write_next(page.end))
 
@@ -145,8 +151,9 @@ async def list_executions(
     agent: Annotated[str | None, Query(max_length=64, description="Only those of this agent")] = None,
     status: InStatus = None,
     since: Since = None,
+    waiting: IsWaiting = False,
 ) -> shapes.ExecutionList:
-    which = Filter(task=task, agent=agent, status=status, since=parse_moment(since))
+    which = Filter(task=task, agent=agent, status=status, since=parse_moment(since), is_waiting=waiting)
     page = await deps.executions.list(caller.workspace, which=which, after=paging.after, most=paging.limit)
     return shapes.to_list(page, paging.write_next(page.end))
 

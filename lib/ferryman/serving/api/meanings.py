@@ -8,6 +8,7 @@ TAGS = {
     "tasks": "What an agent is to do, with which model, tools and services, and when.",
     "credentials": "The keys that a task's calls are made with. A value goes in, and no route gives it back.",
     "executions": "The runs of a task: started, watched, cancelled, and accounted for to the last call.",
+    "approvals": "Calls that wait for a person: exactly what each would send, and what is decided about it.",
     "conversations": "What people and agents say to each other, in branches of messages that never change.",
     "agents": "Named models with a prompt of their own, and the tools that they may call, in a workspace.",
     "workspaces": "Closed parts of what an owner has: nothing in one is seen, counted or used from another.",
@@ -43,6 +44,22 @@ OPERATIONS = {
     "getRecord": "All that is stored of it: setup, policy, turns, calls, events and ledger entries.",
     "listReceipts": "The whole chain, with the public keys, as `verify_receipts.py` reads it.",
     "listReceiptKeys": "By version, former ones too.",
+    "listApprovals": "A page of the workspace's approvals, by state and by execution if you like; without their forms.",
+    "getApproval": (
+        "The form is what would be sent, with every secret named in the place of its value; `before` is what was approved last "
+        "of the same tool, to compare with."
+    ),
+    "decideApproval": (
+        "Binds the decision to the `digest` that was shown, signs it, and has the execution go on. The same decision again "
+        "changes nothing; another one is answered 409, and 410 once the time to decide is over. The call is sent while its form "
+        "is the same to the byte; otherwise a person is asked again."
+    ),
+    "createStandingApproval": (
+        "A call of the tool that it covers is sent without asking, until its time or its uses are over. It is signed, as "
+        "decisions are."
+    ),
+    "listStandingApprovals": "All of the workspace, those that are over or revoked, too.",
+    "deleteStandingApproval": "What was sent under it stays as it is; nothing more is.",
     "watchEvents": "Ends with the event `finished`. A stream that broke goes on behind `Last-Event-ID`.",
     "createWorkspace": "Only with the owner's own key. It is empty, and has a default agent.",
     "listWorkspaces": "With the owner's own key all of the owner's; with a person's, the one that the key is for.",
@@ -173,6 +190,8 @@ PARAMETERS = {
     "agent_id": ("An agent's id", "agent_3f8a7c1d09b2e4a6f5c8d7e6b1a203"),
     "conversation_id": ("A conversation's id", "conv_9a1fd20bc0de8f4470e9d3c1ab52f6"),
     "message_number": ("A message's number", 2),
+    "approval_id": ("An approval's id", "appr_0f4be6c2a917d3582c61b07e94aa51"),
+    "standing_approval_id": ("A standing approval's id", "stand_4d0e8b7712c9a6f3508b1de2740c39"),
     "job_id": ("A job's id", "job_7d793037a0760186574b0282f2f435"),
     "integration_id": ("A service's id in the catalog", "coingecko"),
     "name": ("A credential's name, in capitals", "COINGECKO_API_KEY"),
@@ -206,6 +225,19 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "WorkspaceChange": {"allowed_tools": ["http_get", "calculator"]},
     "DirectLinkRequest": {"expires_in_s": 300},
     "StartRequest": {"input": "in Swiss francs, too"},
+    "NewDecision": {
+        "verdict": "approve",
+        "digest": "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b",
+        "sends": 1,
+    },
+    "NewStandingApproval": {
+        "tool": "http_post",
+        "hosts": ["api.example.com"],
+        "methods": ["POST"],
+        "arguments": {"url": "https://api.example.com/orders"},
+        "uses": 20,
+        "expires_in_days": 30,
+    },
     "NewCredential": {"value": "CG-a1B2c3D4e5F6g7H8i9J0k1L2", "service": "coingecko"},
     "NewConnection": {"service": "dropbox", "client_id": "an-app-key", "redirect_uri": "http://127.0.0.1:8400/callback"},
     "ConsentAnswer": {"state": "r1c0v2ZpQq3mYb5tXn8sKw7uHa4dLe6fGi9jOo0PzTk", "code": "AQD0x1"},

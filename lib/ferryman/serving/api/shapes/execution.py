@@ -41,7 +41,8 @@ class ListedExecution(ResponseShape):
     `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
     started it, null where somebody did. `person_id` is who started it, null where that was a schedule, an application or the
     owner; `conversation_id` is its conversation, by the id that its starter chose. `cancelled_by` is the person who cancelled
-    it, or `owner`. `credits_held` are set aside for what is under way. `labels` are its starter's own.
+    it, or `owner`. `credits_held` are set aside for what is under way. `labels` are its starter's own. `waiting_for` is the
+    approval that a person has to decide about before it goes on, since `waiting_since`; null: it waits for nobody.
     """
 
     execution_id: str
@@ -52,6 +53,8 @@ class ListedExecution(ResponseShape):
     conversation_id: str | None
     answer: int | None = Field(description="The number of the message of its conversation that it writes; null: none")
     cancelled_by: str | None
+    waiting_for: str | None = None
+    waiting_since: datetime | None = None
     status: Status
     labels: dict[str, str]
     created_at: datetime

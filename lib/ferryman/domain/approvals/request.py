@@ -1,0 +1,73 @@
+"""What a person may write in a decision, and in a standing approval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ferryman.domain.approvals.approval import SENDS_MAX
+from ferryman.domain.approvals.decision import REASON_CHARACTERS_MAX, Verdict
+from ferryman.domain.approvals.rule_problems import find_host_problems, find_method_problems
+from ferryman.domain.approvals.standing import DAYS_MAX, USES_LIMIT, StandingApproval
+from ferryman.domain.json_tree import find_fault, is_unicode, walk
+from ferryman.domain.problem import Problem
+from ferryman.domain.tools.names import is_tool_name
+
+EDITED_CHARACTERS_MAX = 100_000
+"""The characters of the arguments of an edit, as JSON."""
+
+STANDING_CHARACTERS_MAX = 10_000
+"""The characters of the arguments of a standing approval, as JSON."""
+
+ARGUMENTS_DEPTH_MAX = 20
+
+
+def find_decision_problems(
+    verdict: Verdict, *, sends: int, reason: str, arguments: Mapping[str, Any] | None
+) -> Iterator[Problem]:
+    """Yield what keeps a decision from being made, whatever it is about."""
+    if not 1 <= sends <= SENDS_MAX:
+        yield Problem("sends", f"must be 1 to {SENDS_MAX}")
+    elif sends != 1 and verdict is not Verdict.APPROVE:
+        yield Problem("sends", f"is for the verdict {Verdict.APPROVE} alone")
+    if len(reason) > REASON_CHARACTERS_MAX:
+        yield Problem("reason", f"must be at most {REASON_CHARACTERS_MAX} characters, is {len(reason)}")
+    elif not is_unicode(reason):
+        yield Problem("reason", "must be valid Unicode, without lone surrogates")
+    if verdict is not Verdict.EDIT:
+        if arguments is not None:
+            yield Problem("arguments", f"are for the verdict {Verdict.EDIT} alone")
+    elif arguments is None:
+        yield Problem("arguments", f"are required for the verdict {Verdict.EDIT}: all arguments of the call that is made instead")
+    else:
+        yield from _find_argument_problems(arguments, EDITED_CHARACTERS_MAX)
+
+
+def find_standing_problems(standing: StandingApproval, arguments: Mapping[str, Any], *, days: int) -> Iterator[Problem]:
+    """Yield what keeps a standing approval for `days` from being stored; `arguments` are its own, parsed."""
+    if not is_tool_name(standing.tool):
+        yield Problem("tool", "must be the name of a tool: 1 to 64 letters, digits, _ and -")
+    if not 1 <= standing.uses_max <= USES_LIMIT:
+        yield Problem("uses", f"must be 1 to {USES_LIMIT}")
+    if not 1 <= days <= DAYS_MAX:
+        yield Problem("expires_in_days", f"must be 1 to {DAYS_MAX}")
+    yield from find_host_problems("hosts", standing.hosts)
+    yield from find_method_problems("methods", standing.methods)
+    yield from _find_argument_problems(arguments, STANDING_CHARACTERS_MAX)
+
+
+def encode_arguments(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as JSON, always in the same order."""
+    return json.dumps(dict(arguments), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _find_argument_problems(arguments: Mapping[str, Any], most: int) -> Iterator[Problem]:
+    for path, value in walk(arguments):
+        fault = f"must be nested at most {ARGUMENTS_DEPTH_MAX} deep" if len(path) > ARGUMENTS_DEPTH_MAX else find_fault(value)
+        if fault is not None:
+            yield Problem("arguments", fault)
+            return
+    characters = len(encode_arguments(arguments))
+    if characters > most:
+        yield Problem("arguments", f"must be at most {most} characters as JSON, are {characters}")

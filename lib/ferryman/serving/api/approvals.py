@@ -1,0 +1,81 @@
+"""Approvals over HTTP: the calls that wait for a person, exactly what each would send, and deciding about them."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.approvals.approval import Approval, ApprovalState
+from ferryman.domain.approvals.request import find_decision_problems
+from ferryman.domain.ids import is_id
+from ferryman.domain.problem import InvalidInputError, build_input_error
+from ferryman.serving.api.access import READS, Approver, CurrentCaller, Dependencies, Reader
+from ferryman.serving.api.deciding import decide, refuse_halted
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.idempotency import IdempotentRoute
+from ferryman.serving.api.paging import ByTime
+from ferryman.serving.api.rights import Caller
+from ferryman.serving.api.shapes import approval as shapes
+
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1/approvals", tags=["approvals"])
+
+InState = Annotated[ApprovalState | None, Query(description="Only those in this state")]
+OfExecution = Annotated[str | None, Query(max_length=64, description="Only those of this execution")]
+
+
+async def _approval(approval_id: str, deps: Dependencies, caller: CurrentCaller) -> Approval:
+    approval = await _find(deps, caller, approval_id)
+    if approval is None:
+        raise NotFoundError("approval")
+    return approval
+
+
+OwnedApproval = Annotated[Approval, Depends(_approval)]
+
+
+@router.get("", summary="The calls that wait, or waited, for a person, newest first")
+async def list_approvals(
+    deps: Dependencies,
+    caller: Reader,
+    paging: ByTime,
+    state: InState = None,
+    execution: OfExecution = None,
+) -> shapes.ApprovalList:
+    page = await deps.approvals.list(
+        caller.workspace, state=state, execution=execution, after=paging.after, most=paging.limit
+    )
+    now = deps.clock.now()
+    rows = tuple(shapes.to_listed(approval, now=now) for approval in page)
+    return shapes.ApprovalList(approvals=rows, next=paging.write_next(page.end))
+
+
+@router.get("/{approval_id}", dependencies=[READS], summary="One approval, with exactly what would be sent")
+async def get_approval(approval: OwnedApproval, deps: Dependencies, caller: CurrentCaller) -> shapes.ApprovalResponse:
+    return await _respond(deps, caller, approval)
+
+
+@router.post("/{approval_id}/decision", summary="Decide: approve what was shown, deny it, or edit its arguments")
+async def decide_approval(
+    body: shapes.NewDecision, approval: OwnedApproval, deps: Dependencies, caller: Approver
+) -> shapes.ApprovalResponse:
+    problems = find_decision_problems(body.verdict, sends=body.sends, reason=body.reason, arguments=body.arguments)
+    if listed := list(problems):
+        raise InvalidInputError(listed)
+    if not hmac.compare_digest(body.digest.encode(errors="replace"), approval.digest.encode()):
+        raise build_input_error("digest", "must be the digest of the approval as it is now: read it again before you decide")
+    await refuse_halted(deps, caller)
+    return await _respond(deps, caller, await decide(deps, caller, approval, body))
+
+
+async def _respond(deps: ApiDependencies, caller: Caller, approval: Approval) -> shapes.ApprovalResponse:
+    before = await _find(deps, caller, approval.before) if approval.before else None
+    return shapes.to_response(approval, before, now=deps.clock.now())
+
+
+async def _find(deps: ApiDependencies, caller: Caller, name: str) -> Approval | None:
+    """Return the approval of this id in the caller's workspace, or None."""
+    approval = await deps.approvals.get(name) if is_id(name) else None
+    return approval if approval is not None and caller.sees(approval) else None
