@@ -1,0 +1,234 @@
+"""The rendering of a canonical form: what a person reads before they decide. All of the form is in it, and nothing else.
+
+Two different forms never have the same rendering. What is explained beside a value, such as the parts of a URL, follows from
+the value, which is there in full.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_plus
+
+from ferryman.domain.approvals.layout import lay_out_json, lay_out_value
+from ferryman.domain.approvals.visible import is_reordered, show_lines, show_name, show_text
+
+CALL, SENT, HEADERS, BODY, ARGUMENTS = "The call", "What is sent", "Headers", "Body", "Arguments"
+READ, BOUND, MORE = "What the model had read", "What else the decision is bound to", "Also in the form"
+
+INTEGRITY = {
+    "trusted": "only what the owner, the operator or this system wrote",
+    "untrusted": "also text of others, who may want something else than the owner",
+}
+CONFIDENTIALITY = {
+    "public": "anybody may know it",
+    "owner": "it is the owner's: private data may be among what is sent",
+    "credential": "it may hold a credential",
+}
+_URL = re.compile(
+    r"(?P<scheme>[^:/?#]*)://(?P<host>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<rest>.*))?", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line of a rendering, without any character that does not show: in `section`, with a `name`, "" where it goes on."""
+
+    section: str
+    name: str
+    text: str
+
+
+def render_form(form: str) -> tuple[ShownLine, ...]:
+    """Return the rendering of a canonical form, in time that grows with its length. Raise ValueError where it is no JSON."""
+    try:
+        value = json.loads(form)
+    except RecursionError as error:
+        raise ValueError("the form is nested too deep") from error
+    if not isinstance(value, dict):
+        return (ShownLine(MORE, "no object", "the form is of another kind"), *_render_rest({"form": value}))
+    rest = dict(value)
+    return (
+        *_render_call(rest),
+        *_render_what(rest),
+        *_render_label(rest),
+        *_render_bounds(rest),
+        *_render_rest(rest),
+    )
+
+
+def _render_call(rest: dict[str, Any]) -> Iterator[ShownLine]:
+    for key, name in (("tool", "tool"), ("tool_digest", "definition")):
+        if isinstance(rest.get(key), str):
+            yield ShownLine(CALL, name, show_text(rest.pop(key)))
+
+
+def _render_what(rest: dict[str, Any]) -> Iterator[ShownLine]:
+    what = rest.get("what")
+    if not isinstance(what, dict):
+        return
+    left = dict(what)
+    rest["what"] = left
+    if what.get("kind") == "http":
+        del left["kind"]
+        yield from _render_http(left)
+        yield ShownLine(SENT, "kind", "an HTTP request")
+    elif what.get("kind") == "effect":
+        del left["kind"]
+        yield from _render_effect(left)
+        yield ShownLine(SENT, "kind", "an effect within this system")
+    if what and not left:
+        del rest["what"]
+
+
+def _render_http(left: dict[str, Any]) -> Iterator[ShownLine]:
+    credentials = left.get("credentials")
+    secrets: tuple[str, ...] = ()
+    if isinstance(credentials, dict) and all(isinstance(grant, str) for grant in credentials.values()):
+        del left["credentials"]
+        secrets = tuple(credentials)
+        yield ShownLine(SENT, "secrets", f"{len(secrets)} are used" if secrets else "none is used")
+    if isinstance(left.get("method"), str):
+        yield ShownLine(SENT, "method", show_text(left.pop("method")))
+    if isinstance(left.get("url"), str):
+        yield from _render_url(left.pop("url"), secrets)
+    for name in secrets:
+        yield ShownLine(SENT, "secret", f"{show_name(name)} = {show_text(credentials[name])}")  # type: ignore[index] # as above
+    headers = left.get("headers")
+    if isinstance(headers, list) and all(_is_header(pair) for pair in headers):
+        del left["headers"]
+        yield ShownLine(HEADERS, "count", str(len(headers)))
+        for name, text in headers:
+            yield ShownLine(HEADERS, show_name(name) or "⟨no name⟩", show_text(text, secrets=secrets))
+    yield from _render_body(left, secrets)
+
+
+def _is_header(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
+
+
+def _render_url(url: str, secrets: tuple[str, ...]) -> Iterator[ShownLine]:
+    yield ShownLine(SENT, "url", show_text(url, secrets=secrets))
+    match = _URL.fullmatch(url)
+    if match is None:
+        return
+    yield ShownLine(SENT, "  host", show_text(match["host"], secrets=secrets))
+    yield ShownLine(SENT, "  path", show_text(match["path"], secrets=secrets))
+    for pair in (match["query"] or "").split("&") if match["query"] is not None else ():
+        yield ShownLine(SENT, "  query", show_text(pair, secrets=secrets))
+        meant = unquote_plus(pair)
+        if meant != pair:
+            yield ShownLine(SENT, "  that is", show_text(meant, secrets=secrets))
+    if match["rest"] is not None:
+        yield ShownLine(SENT, "  fragment", show_text(match["rest"], secrets=secrets))
+
+
+def _render_body(left: dict[str, Any], secrets: tuple[str, ...]) -> Iterator[ShownLine]:
+    body, is_binary = left.get("body"), left.get("is_binary")
+    if isinstance(is_binary, bool) and (body is None or isinstance(body, str)) and "body" in left:
+        del left["body"], left["is_binary"]
+        if body is None:
+            yield ShownLine(BODY, "none", "binary" if is_binary else "nothing is sent")
+        elif is_binary:
+            yield ShownLine(BODY, "binary", "in base64")
+            yield from _render_text(BODY, body, secrets)
+        else:
+            laid_out = lay_out_json(body, secrets=secrets)
+            if laid_out is None:
+                yield ShownLine(BODY, "text", f"{len(body.encode('utf-8', 'surrogatepass')):,} bytes, exactly")
+                yield from _render_text(BODY, body, secrets)
+            else:
+                yield ShownLine(BODY, "JSON", f"{laid_out.style}, with line breaks and indents for reading")
+                yield from (ShownLine(BODY, "", line) for line in laid_out.lines)
+                yield from _warn(BODY, body)
+    if isinstance(left.get("body_sha256"), str):
+        yield ShownLine(BODY, "sha256", show_text(left.pop("body_sha256")))
+
+
+def _render_effect(left: dict[str, Any]) -> Iterator[ShownLine]:
+    for name in ("target", "version"):
+        if isinstance(left.get(name), str):
+            yield ShownLine(SENT, name, show_text(left.pop(name)))
+    arguments = left.get("arguments")
+    if not isinstance(arguments, dict):
+        return
+    del left["arguments"]
+    yield ShownLine(ARGUMENTS, "count", str(len(arguments)))
+    for name, value in arguments.items():
+        shown = show_name(name) or "⟨no name⟩"
+        if isinstance(value, str):
+            yield ShownLine(ARGUMENTS, shown, "text")
+            yield from _render_text(ARGUMENTS, value, ())
+        else:
+            yield ShownLine(ARGUMENTS, shown, "JSON")
+            yield from (ShownLine(ARGUMENTS, "", line) for line in lay_out_value(value))
+            yield from _warn(ARGUMENTS, json.dumps(value, ensure_ascii=False))
+
+
+def _render_text(section: str, text: str, secrets: tuple[str, ...]) -> Iterator[ShownLine]:
+    yield from (ShownLine(section, "", line) for line in show_lines(text, secrets=secrets))
+    yield from _warn(section, text)
+
+
+def _warn(section: str, text: str) -> Iterator[ShownLine]:
+    if is_reordered(text):
+        yield ShownLine(
+            section, "careful", "it has letters that are written from right to left: their order may show otherwise"
+        )
+
+
+def _render_label(rest: dict[str, Any]) -> Iterator[ShownLine]:
+    label = rest.get("label")
+    if not isinstance(label, dict):
+        return
+    left = dict(label)
+    rest["label"] = left
+    for name, words in (("integrity", INTEGRITY), ("confidentiality", CONFIDENTIALITY)):
+        value = left.get(name)
+        if isinstance(value, str) and value in words:
+            del left[name]
+            yield ShownLine(READ, value, words[value])
+    sources = left.get("sources")
+    if isinstance(sources, list) and all(_is_source(source) for source in sources):
+        del left["sources"]
+        yield ShownLine(READ, "sources", str(len(sources)))
+        for tool, call, url, credential in sources:
+            yield ShownLine(READ, f"call {call}", show_name(tool))
+            for name, text in (("  of", url), ("  with", credential)):
+                if text is not None:
+                    yield ShownLine(READ, name, show_text(text))
+    if isinstance(left.get("more"), bool):
+        if left.pop("more"):
+            yield ShownLine(READ, "more", "there are further sources, which are not named")
+        else:
+            yield ShownLine(READ, "no more", "these are all of its sources")
+    if label and not left:
+        del rest["label"]
+
+
+def _is_source(source: Any) -> bool:
+    if not isinstance(source, list) or len(source) != 4:
+        return False
+    tool, call, url, credential = source
+    is_call = isinstance(call, int) and not isinstance(call, bool)
+    return isinstance(tool, str) and is_call and all(text is None or isinstance(text, str) for text in (url, credential))
+
+
+def _render_bounds(rest: dict[str, Any]) -> Iterator[ShownLine]:
+    place = rest.get("place")
+    if isinstance(place, Mapping) and all(isinstance(text, str) for text in place.values()):
+        del rest["place"]
+        yield ShownLine(BOUND, "place", f"{len(place)} ids")
+        for name, text in place.items():
+            yield ShownLine(BOUND, f"  {show_name(name)}", show_text(text))
+    for key, name in (("policy", "policy"), ("expires_at", "until")):
+        if isinstance(rest.get(key), str):
+            yield ShownLine(BOUND, name, show_text(rest.pop(key)))
+
+
+def _render_rest(rest: Mapping[str, Any]) -> Iterator[ShownLine]:
+    if rest:
+        yield from (ShownLine(MORE, "", line) for line in lay_out_value(rest))
