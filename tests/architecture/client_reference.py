@@ -22,6 +22,7 @@ ANSWERS = (
     *("KeyResponse", "NewKeyResponse", "AuditEntryResponse", "ArchiveImportResponse"),
     *("ConversationResponse", "MessageResponse", "ChatResponse"),
     *("FileResponse", "StoredFileResponse", "FileLinkResponse", "DirectLinkResponse"),
+    *("ListedApproval", "ApprovalResponse", "StandingApprovalResponse"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""
 

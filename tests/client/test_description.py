@@ -17,13 +17,14 @@ from ferryman.client.request import ApiRequest
 from ferryman.client.routes import credentials, tasks
 from ferryman.serving import api
 
-THINGS = ("task", "execution", "workspace", "agent", "conversation", "job", "person", "invitation", "key")
+THINGS = ("task", "execution", "workspace", "agent", "conversation", "job", "person", "invitation", "key", "approval")
 ARGUMENTS: dict[str, Any] = {
     "name": "{name}",
     "cluster": "{name}",
     "content": b"",
     "file": "{key}",
     "message": "{message_number}",
+    "standing_approval": "{standing_approval_id}",
     **{thing: f"{{{thing}_id}}" for thing in THINGS},
 }
 UNREACHED = {

@@ -71,6 +71,29 @@ class AnswerMetadataJson(TypedDict):
     error: str | None
 
 
+class ApprovalJson(TypedDict):
+    """An approval with its form: what would be sent, with every secret named in the place of its value."""
+
+    approval_id: str
+    workspace_id: str
+    agent_id: str
+    task_id: str
+    conversation_id: str | None
+    execution_id: str
+    seq: int
+    tool: str
+    digest: str
+    state: Literal["pending", "approved", "denied", "edited", "withdrawn"]
+    expired: bool
+    created_at: str
+    expires_at: str
+    decision: DecisionJson | None
+    sent: list[int]
+    form: dict[str, Any]
+    label: FlowLabelJson
+    before: EarlierFormJson | None
+
+
 class ArchiveImportJson(TypedDict):
     """How far an import is. The workspace can be read, and is active once the last file is stored."""
 
@@ -135,7 +158,7 @@ class CallJson(TypedDict):
     tool: str
     called_as: str | None
     arguments: dict[str, Any]
-    state: Literal["intended", "sent", "settled"]
+    state: Literal["intended", "waiting", "sent", "settled"]
     attempt: int
     in_doubt: bool
     label: FlowLabelJson
@@ -247,6 +270,21 @@ class CustomToolJson(TypedDict):
     cluster: str
 
 
+class DecisionJson(TypedDict):
+    """What was decided, by whom and when: `by` is a person's id, or `owner`. `key` is the version of the key that signed
+    it.
+    """
+
+    verdict: Literal["approve", "deny", "edit"]
+    sends: int
+    reason: str
+    arguments: dict[str, Any] | None
+    by: str
+    at: str
+    key: int
+    signature: str
+
+
 class DeletionReceiptJson(TypedDict):
     """What was deleted, signed. It holds ids and counts, and nothing personal."""
 
@@ -272,6 +310,14 @@ class DirectLinkJson(TypedDict):
     expires_at: str
 
 
+class EarlierFormJson(TypedDict):
+    """What was approved last of the same tool in the workspace."""
+
+    approval_id: str
+    digest: str
+    form: dict[str, Any]
+
+
 class ExecutionJson(TypedDict):
     """An execution's record; `tool_calls` holds at most 50 rows. `taken_over_by` is the person who answers for it since the
     one who started it was removed from the workspace, or `owner`.
@@ -285,6 +331,8 @@ class ExecutionJson(TypedDict):
     conversation_id: str | None
     answer: int | None
     cancelled_by: str | None
+    waiting_for: str | None
+    waiting_since: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
     created_at: str
@@ -422,6 +470,26 @@ class KeyJson(TypedDict):
     last_used_at: str | None
 
 
+class ListedApprovalJson(TypedDict):
+    """A call that waits, or waited, for a person: all but its form. `expired` tells that nobody can decide any longer."""
+
+    approval_id: str
+    workspace_id: str
+    agent_id: str
+    task_id: str
+    conversation_id: str | None
+    execution_id: str
+    seq: int
+    tool: str
+    digest: str
+    state: Literal["pending", "approved", "denied", "edited", "withdrawn"]
+    expired: bool
+    created_at: str
+    expires_at: str
+    decision: DecisionJson | None
+    sent: list[int]
+
+
 class ListedExecutionJson(TypedDict):
     """What a list tells of an execution: all but its input, its output and its calls, which `tool_calls_total` counts."""
 
@@ -433,6 +501,8 @@ class ListedExecutionJson(TypedDict):
     conversation_id: str | None
     answer: int | None
     cancelled_by: str | None
+    waiting_for: str | None
+    waiting_since: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
     created_at: str
@@ -652,6 +722,26 @@ class SourceJson(TypedDict):
     call: int
     url: str | None
     credential: str | None
+
+
+class StandingApprovalJson(TypedDict):
+    """What is approved beforehand. `used` counts the calls that were sent under it; `by` is a person's id, or `owner`."""
+
+    standing_approval_id: str
+    workspace_id: str
+    task_id: str | None
+    tool: str
+    hosts: list[str]
+    methods: list[str]
+    arguments: dict[str, Any]
+    uses: int
+    used: int
+    by: str
+    created_at: str
+    expires_at: str
+    revoked: bool
+    key: int
+    signature: str
 
 
 class StatementJson(TypedDict):

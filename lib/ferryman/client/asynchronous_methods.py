@@ -6,6 +6,7 @@ from ferryman.client.methods import async_method, async_pager
 from ferryman.client.routes import (
     account,
     agents,
+    approvals,
     catalog,
     conversations,
     credentials,
@@ -46,6 +47,14 @@ class AsyncMethods:
     iterate_receipts = async_pager(executions.list_receipts)
     list_receipt_keys = async_method(executions.list_receipt_keys)
     get_record = async_method(executions.get_record)
+    list_approvals = async_method(approvals.list_approvals)
+    iterate_approvals = async_pager(approvals.list_approvals)
+    get_approval = async_method(approvals.get_approval)
+    decide_approval = async_method(approvals.decide_approval)
+    create_standing_approval = async_method(approvals.create_standing_approval)
+    list_standing_approvals = async_method(approvals.list_standing_approvals)
+    iterate_standing_approvals = async_pager(approvals.list_standing_approvals)
+    delete_standing_approval = async_method(approvals.delete_standing_approval)
     list_custom_tools = async_method(tools.list_custom_tools)
     iterate_custom_tools = async_pager(tools.list_custom_tools)
     import_tools = async_method(tools.import_tools)

@@ -17,15 +17,16 @@ RESUMES_MAX = 20
 """How many times in a row a broken stream of events is resumed without a new event."""
 
 RESUME_AFTER_S = 1.0
-PROGRESS = "progress"
-"""The one kind of event that has no number."""
+UNNUMBERED = ("progress", "waiting", "decided")
+"""The kinds of events that have no number."""
 
 _PASSING = (429, 503)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedEvent:
-    """One live event: `kind` is started, turn, tool_call, tool_result, finished or progress, which has no number."""
+    """One live event: `kind` is started, turn, tool_call, tool_result or finished; progress, waiting and decided have no
+    number."""
 
     number: int | None
     kind: str
@@ -61,7 +62,7 @@ class EventParser:
         """Return the event that `line` completes, if it does."""
         fields = self._frames.feed(line) or {}
         number = int(fields["id"]) if fields.get("id", "").isdigit() else None
-        if {"event", "data"} <= fields.keys() and (number is not None or fields["event"] == PROGRESS):
+        if {"event", "data"} <= fields.keys() and (number is not None or fields["event"] in UNNUMBERED):
             return StreamedEvent(number=number, kind=fields["event"], body=json.loads(fields["data"]))
         return None
 

@@ -6,6 +6,7 @@ from ferryman.client.methods import method, pager
 from ferryman.client.routes import (
     account,
     agents,
+    approvals,
     catalog,
     conversations,
     credentials,
@@ -46,6 +47,14 @@ class Methods:
     iterate_receipts = pager(executions.list_receipts)
     list_receipt_keys = method(executions.list_receipt_keys)
     get_record = method(executions.get_record)
+    list_approvals = method(approvals.list_approvals)
+    iterate_approvals = pager(approvals.list_approvals)
+    get_approval = method(approvals.get_approval)
+    decide_approval = method(approvals.decide_approval)
+    create_standing_approval = method(approvals.create_standing_approval)
+    list_standing_approvals = method(approvals.list_standing_approvals)
+    iterate_standing_approvals = pager(approvals.list_standing_approvals)
+    delete_standing_approval = method(approvals.delete_standing_approval)
     list_custom_tools = method(tools.list_custom_tools)
     iterate_custom_tools = pager(tools.list_custom_tools)
     import_tools = method(tools.import_tools)

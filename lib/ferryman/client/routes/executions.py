@@ -36,16 +36,18 @@ def list_executions(
     task: str | None = None,
     status: str | None = None,
     since: datetime | str | None = None,
+    waiting: bool = False,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> ApiRequest[AnswerPage[answers.ListedExecutionJson]]:
-    """Return a page of your executions, newest first: those of one task, in one status, or created since a moment.
+    """Return a page of your executions, newest first: those of one task, in one status, created since a moment, or `waiting`
+    for a person.
 
     What each was given, its output and its calls are in its own record.
     """
     path = build_path("executions") if task is None else build_path("tasks", task, "executions")
     moment = since.isoformat() if isinstance(since, datetime) else since
-    return get(path, read_page("executions"), status=status, since=moment, limit=limit, cursor=cursor)
+    return get(path, read_page("executions"), status=status, since=moment, waiting=waiting or None, limit=limit, cursor=cursor)
 
 
 def get_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
