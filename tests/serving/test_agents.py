@@ -10,12 +10,14 @@ import pytest
 
 from ferryman.catalog.agents import TEMPLATES
 from ferryman.catalog.tools import LISTED
+from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
 from ferryman.domain.workspaces.agent import AGENTS_PER_WORKSPACE_MAX
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.domain.workspaces.workspace import build_default_workspace
 
 from .conftest import TASK, Stage
 from .problems import read_problems
+from .values import RULES
 
 WORKSPACE = derive_default_workspace("ann")
 DEFAULT = derive_default_agent(WORKSPACE)
@@ -32,7 +34,7 @@ async def create(client: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
 
 async def test_a_created_agent_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
     limits = {"max_credits_month": 5, "conversation_credits_max": 2.5}
-    answer = await client.post("/v1/agents", json={**NEW, "tool_settings": SETTINGS, **limits})
+    answer = await client.post("/v1/agents", json={**NEW, "tool_settings": SETTINGS, "approvals": RULES, **limits})
     body = answer.json()
     assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/agents/{body['agent_id']}")
     assert body == {
@@ -41,6 +43,7 @@ async def test_a_created_agent_is_answered_with_every_field(client: httpx.AsyncC
         "workspace_id": WORKSPACE,
         "model": None,
         "tool_settings": SETTINGS,
+        "approvals": RULES,
         "max_credits_month": "5",
         "conversation_credits_max": "2.5",
         "tools_enabled": True,
@@ -192,13 +195,21 @@ async def test_the_policy_says_of_every_tool_which_levels_take_it_away(client: h
     stage.memory.workspaces[WORKSPACE] = replace(build_default_workspace("ann"), allowed_tools=("http_get", "webhook"))
     rows = await read_policy(client, (await create(client))["agent_id"])
     assert sorted(rows) == sorted(LISTED)
-    assert rows["http_get"] == {"allowed": True, "taken_by": [], "reason": "every level allows it"}
+    assert rows["http_get"] == {"allowed": True, "taken_by": [], "reason": "every level allows it", "asks": "never"}
     assert rows["webhook"]["taken_by"] == ["agent"]
     assert rows["api_call"]["taken_by"] == ["agent", "workspace"]
     assert rows["orchestrator__read_artifact"]["taken_by"] == ["workspace", "catalog"]
     assert rows["api_call"]["reason"] == (
         "the agent's allowed_tools do not name it; the workspace's allowed_tools do not name it"
     )
+
+
+async def test_the_policy_says_of_every_tool_whether_a_person_is_asked(client: httpx.AsyncClient, stage: Stage) -> None:
+    rules = (ApprovalRule(mode=ConfirmationMode.WHEN_UNTRUSTED, tools=("http_get",)),)
+    stage.memory.workspaces[WORKSPACE] = replace(build_default_workspace("ann"), approvals=rules)
+    rows = await read_policy(client, (await create(client, approvals=RULES))["agent_id"])
+    assert (rows["http_get"]["asks"], rows["http_post"]["asks"]) == ("when_untrusted", "depends")
+    assert rows["api_call"]["asks"] == "never"
 
 
 async def test_the_policy_of_a_task_takes_away_what_the_task_does_not_enable(client: httpx.AsyncClient) -> None:

@@ -19,12 +19,13 @@ from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.serving.api.task_agents import NO_MODEL
 
 from .conftest import TASK, Stage, create_app
+from .values import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/v1/tasks", json=TASK)
+    answer = await client.post("/v1/tasks", json={**TASK, "approvals": RULES})
     body = answer.json()
     assert answer.status_code == 201
     assert answer.headers["location"] == f"/v1/tasks/{body['task_id']}"
@@ -37,6 +38,7 @@ async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncCli
         "webhook_urls": [],
         "webhook_match": "host",
         "tool_loading": "all",
+        "approvals": RULES,
         "max_iterations": 8,
         "max_credits": "100",
         "max_credits_month": None,

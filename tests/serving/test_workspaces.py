@@ -12,6 +12,7 @@ from ferryman.domain.workspaces.workspace import WORKSPACES_PER_OWNER_MAX
 
 from .conftest import Stage
 from .problems import read_problems
+from .values import RULES
 
 LONGEST = "must be 1 to 90 days, as this deployment keeps nothing longer; null for as long as the deployment keeps any"
 LIMITS = {"max_credits_month": 5, "conversation_credits_max": 2, "retention_days": 30}
@@ -24,7 +25,7 @@ async def create(client: httpx.AsyncClient, **fields: Any) -> httpx.Response:
 
 
 async def test_a_created_workspace_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
-    answer = await create(client, alert_url="https://hooks.example.com/a")
+    answer = await create(client, alert_url="https://hooks.example.com/a", approvals=RULES)
     body = answer.json()
     assert str(body.pop("alert_secret")).startswith("whsec_")
     assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/workspaces/{body['workspace_id']}")
@@ -36,6 +37,7 @@ async def test_a_created_workspace_is_answered_with_every_field(client: httpx.As
         "max_credits_month": "5",
         "conversation_credits_max": "2",
         "alert_url": "https://hooks.example.com/a",
+        "approvals": RULES,
         "created_at": "2026-11-21T12:00:00Z",
         "updated_at": "2026-11-21T12:00:00Z",
     }

@@ -118,6 +118,14 @@ def build_standing(owner: str) -> StandingApproval:
     )
 
 
+RULES = [
+    {
+        **{"mode": "always", "tools": ["http_post"], "hosts": ["*.example.com"], "methods": ["POST"]},
+        "amount": {"argument": "body.amount", "above": "99.5"},
+    }
+]
+"""Rules of approvals, as they are answered."""
+
 EMPTY = "{}\n"
 IMPORTED = ArchiveImport(
     source="ws_there",

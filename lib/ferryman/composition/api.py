@@ -168,8 +168,8 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.billing.plans import load_plans
     from ferryman.gcp.agents import FirestoreAgents
     from ferryman.gcp.alerts import FirestoreAlerts
-    from ferryman.gcp.approvals import FirestoreApprovals
     from ferryman.gcp.api_keys import FirestoreApiKeys
+    from ferryman.gcp.approvals import FirestoreApprovals
     from ferryman.gcp.archives import FirestoreArchives
     from ferryman.gcp.audit import FirestoreAuditEntries
     from ferryman.gcp.clock import RandomIds, SystemClock
@@ -197,8 +197,8 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.relay import RemoteRelay
     from ferryman.gcp.remote_files import RemoteFiles
     from ferryman.gcp.retention import Retention
-    from ferryman.gcp.secret_manager import SecretManagerClient
     from ferryman.gcp.schedules import FirestoreSchedules
+    from ferryman.gcp.secret_manager import SecretManagerClient
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.usage import FirestoreUsage
     from ferryman.gcp.user_documents import FirestoreUserDocuments

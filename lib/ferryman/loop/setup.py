@@ -8,6 +8,7 @@ from typing import Any
 
 from ferryman import offload
 from ferryman.catalog.tools import RECALLERS, holds_secrets, list_enabled
+from ferryman.domain.approvals.rules import ApprovalRules
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
@@ -85,6 +86,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         headers=collect_service_headers(approved),
         limits=start.limits,
         settings=agent.tool_settings,
+        approvals=ApprovalRules(task=task.approvals, agent=agent.approvals, workspace=start.workspace.approvals),
     )
     narrowed = tuple(policy.settings_of(tool["name"]).narrow_definition(tool) for tool in offer.tools)
     opened = replace(execution, policy=policy, events=STARTED)

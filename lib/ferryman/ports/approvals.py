@@ -11,7 +11,6 @@ from ferryman.domain.approvals.decision import SignedDecision
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.page import Page, Position
 
-
 EXECUTION_ENDED = "the execution has ended, or was cancelled: nothing of it is sent any longer"
 
 

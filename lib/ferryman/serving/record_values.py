@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from ferryman.domain.approvals.rules import NO_RULES, ApprovalRules
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.part import Part
 from ferryman.domain.credits.ledger import LedgerEntry, Posting, digest_conversation
@@ -19,6 +20,7 @@ from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.effective_policy import NO_LIMITS, ToolLimits
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import record as shapes
+from ferryman.serving.api.shapes.rule import ApprovalRulesResponse, build_rules
 from ferryman.serving.api.shapes.shape import ResponseShape
 
 Value = TypeVar("Value")
@@ -81,7 +83,13 @@ def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
         headers=headers,
         limits=NO_LIMITS if response.limits is None else _same(ToolLimits, response.limits),
         settings=settings,
+        approvals=NO_RULES if response.approvals is None else _build_rules(response.approvals),
     )
+
+
+def _build_rules(response: ApprovalRulesResponse) -> ApprovalRules:
+    dumped = response.model_dump()
+    return ApprovalRules(**{level: build_rules(rules) for level, rules in dumped.items()})
 
 
 def build_step(response: shapes.StepResponse) -> Step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 
+from ferryman.domain.approvals.rule_problems import find_rule_problems
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
@@ -41,6 +42,7 @@ def find_agent_problems(
         *find_list_problems("allowed_tools", agent.allowed_tools),
         *find_list_problems("enabled_tools", agent.enabled_tools or ()),
         *_find_settings_problems(agent.tool_settings, tools),
+        *find_rule_problems(agent.approvals),
         *find_credit_problems(agent, plan),
     ]
     if agent.model is not None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
 
+from ferryman.domain.approvals.rule_problems import find_rule_problems
 from ferryman.domain.approvals.rules import ApprovalRule
 from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.http.url import InvalidUrlError, parse_url
@@ -120,6 +121,7 @@ def find_task_problems(
         *_find_member_problems("tools", task.tools, tools, "tool"),
         *_find_member_problems("integrations", task.integrations, {*integrations, WEBHOOK}, "integration"),
         *_find_webhook_problems(task),
+        *find_rule_problems(task.approvals),
         *_find_limit_problems(task, plan),
         *(find_model_problems(task.model, models) if task.model is not None else ()),
         *(find_schedule_problems(schedule, plan=plan, now=task.updated_at) if schedule else ()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ferryman.domain.approvals.rule_problems import find_rule_problems
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
@@ -25,6 +26,7 @@ def find_workspace_problems(workspace: Workspace, *, plan: Plan | None, retentio
     return [
         *find_name_problems(workspace.name),
         *find_list_problems("allowed_tools", workspace.allowed_tools),
+        *find_rule_problems(workspace.approvals),
         *find_credit_problems(workspace, plan),
         *_find_url_problems(workspace.alert_url),
         *find_retention_problems(workspace.retention_days, deployment_days=retention_days),

@@ -9,8 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from ferryman.catalog.agents import TEMPLATES
-from ferryman.catalog.tools import LISTED, list_enabled
+from ferryman.catalog.tools import LISTED, TOOLS, list_enabled
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.approvals.rules import ApprovalRules
+from ferryman.domain.approvals.summary import find_asking
 from ferryman.domain.changes import change_value
 from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import JobKind
@@ -29,6 +31,7 @@ from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import agent as shapes
 from ferryman.serving.api.shapes.job import JobResponse
+from ferryman.serving.api.shapes.rule import build_rules
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents", tags=["agents"])
 
@@ -150,8 +153,17 @@ async def get_agent_policy(
         declared=declared,
     )
     here, following = cut_by_name(rows, paging, lambda row: row.tool)
+    approvals = ApprovalRules(
+        task=() if known is None else known.approvals, agent=agent.approvals, workspace=workspace.approvals
+    )
     tools = tuple(
-        shapes.PolicyRowResponse(tool=row.tool, allowed=row.is_allowed, taken_by=row.taken_by, reason=row.sentence)
+        shapes.PolicyRowResponse(
+            tool=row.tool,
+            allowed=row.is_allowed,
+            taken_by=row.taken_by,
+            reason=row.sentence,
+            asks=find_asking(approvals, row.tool, needs_confirmation=_needs_confirmation(row.tool)),
+        )
         for row in here
     )
     return shapes.AgentPolicy(agent_id=agent.id, task_id=task, tools=tools, next=following)
@@ -162,6 +174,11 @@ async def _find_task(deps: ApiDependencies, caller: Caller, task: str) -> Task:
     if stored is None or not caller.sees(stored):
         raise NotFoundError("task")
     return stored
+
+
+def _needs_confirmation(name: str) -> bool:
+    tool = TOOLS.get(name)
+    return tool is not None and tool.policy.needs_confirmation
 
 
 def _read_template(name: str | None) -> dict[str, Any]:
@@ -179,6 +196,8 @@ def _read_fields(body: shapes.AgentChange) -> dict[str, Any]:
     fields: dict[str, Any] = body.model_dump(exclude_unset=True)
     if "tool_settings" in fields:
         fields["tool_settings"] = {name: ToolSettings(**value) for name, value in fields["tool_settings"].items()}
+    if "approvals" in fields:
+        fields["approvals"] = build_rules(fields["approvals"])
     return fields
 
 

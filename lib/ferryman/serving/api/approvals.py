@@ -44,9 +44,7 @@ async def list_approvals(
     state: InState = None,
     execution: OfExecution = None,
 ) -> shapes.ApprovalList:
-    page = await deps.approvals.list(
-        caller.workspace, state=state, execution=execution, after=paging.after, most=paging.limit
-    )
+    page = await deps.approvals.list(caller.workspace, state=state, execution=execution, after=paging.after, most=paging.limit)
     now = deps.clock.now()
     rows = tuple(shapes.to_listed(approval, now=now) for approval in page)
     return shapes.ApprovalList(approvals=rows, next=paging.write_next(page.end))

@@ -16,6 +16,7 @@ from ferryman.domain.metering.latency import BOUNDS_MS
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import WorkspaceState
+from ferryman.serving.api.approval_examples import build_approval_answers
 from ferryman.serving.api.chat_examples import CHAT_SETTINGS, build_chat_answers
 from ferryman.serving.api.shapes import (
     account,
@@ -54,7 +55,7 @@ PRICES = {"input": "3", "output": "15", "cache_write": "3.75", "cache_read": "0.
 _LISTED_TASK = {
     **{"id": TASK, "owner": "ann", "agent": AGENT, "name": "daily price", "description": "", "model": "scripted/hello"},
     **{"tools": ["http_get", "api_call"], "integrations": ["coingecko"], "webhook_urls": [], "webhook_match": "host"},
-    "tool_loading": "all",
+    **{"tool_loading": "all", "approvals": []},
     **{"max_iterations": 8, "max_credits": "100", "max_credits_month": None, "temperature": 0.3, "max_tokens": 4096},
     **{"enabled": True, "schedule": {"type": "cron", "cron": "0 9 * * MON-FRI", "at": None, "after_s": None}},
     **{"next_fire_at": AT + timedelta(days=1), "paused": None, "created_at": AT, "updated_at": AT},
@@ -68,6 +69,8 @@ _QUEUED = {
         "conversation_id": None,
         "answer": None,
         "cancelled_by": None,
+        "waiting_for": None,
+        "waiting_since": None,
         "status": "queued",
         "labels": {"order": "42"},
         "created_at": AT,
@@ -172,6 +175,10 @@ _TOOL = {
     },
     **{"isEnabled": True, "reason": None, "cluster": "prices"},
 }
+_RULE = {
+    **{"mode": "always", "tools": ["http_post"], "hosts": [], "methods": ["POST"]},
+    "amount": {"argument": "body.amount", "above": "100"},
+}
 _AGENT = {
     **CHAT_SETTINGS,
     **{"id": AGENT, "workspace": WORKSPACE, "name": "Prices"},
@@ -179,21 +186,26 @@ _AGENT = {
     **{"allowed_tools": ["api_call", "http_get"], "template": None, "is_default": False, "archived": False},
     "tool_settings": {"http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}}},
     **{"max_credits_month": "500", "conversation_credits_max": "50", "created_at": AT, "updated_at": AT},
+    "approvals": [_RULE],
 }
 _POLICY = {
     **{"agent_id": AGENT, "task_id": None, "next": None},
     "tools": [
-        {"tool": "api_call", "allowed": True, "taken_by": [], "reason": "every level allows it"},
+        {
+            **{"tool": "api_call", "allowed": True, "taken_by": [], "reason": "every level allows it"},
+            "asks": "depends",
+        },
         {
             **{"tool": "webhook", "allowed": False, "taken_by": ["agent"]},
             "reason": "the agent's allowed_tools do not name it",
+            "asks": "always",
         },
     ],
 }
 _WORKSPACE = {
     **{"id": WORKSPACE, "name": "Kitchen", "state": "active", "is_default": False},
     **{"allowed_tools": [], "max_credits_month": "500", "conversation_credits_max": None},
-    **{"alert_url": None, "retention_days": None},
+    **{"alert_url": None, "retention_days": None, "approvals": []},
     **{"created_at": AT, "updated_at": AT},
 }
 _JOBS = ("deleteWorkspace", "deleteAgent", "deleteConversation", "deleteMember", "getJob")
@@ -323,6 +335,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         "listAgents": agent.AgentList(agents=(stored_agent,), next=None),
         "getAgentPolicy": agent.AgentPolicy.model_validate(_POLICY),
         **build_chat_answers(),
+        **build_approval_answers(),
         "listPlans": table.PlanList(plans=(plan,), next=None),
         "listModels": table.ModelList.model_validate(
             {

@@ -104,7 +104,9 @@ OPERATIONS = {
         "It is not found from then on; a job deletes its executions and, if you say so, its tasks. Asked for again, it "
         "answers the same job."
     ),
-    "getAgentPolicy": "A tool may be called where task, agent, workspace, plan and catalog all allow it.",
+    "getAgentPolicy": (
+        "A tool may be called where task, agent, workspace, plan and catalog all allow it; `asks` says whether a person is asked."
+    ),
     "listJobs": "With the owner's own key all of the owner's; with a person's, those of its workspace.",
     "getJob": "Its counts grow while it runs. Jobs stay when what they deleted is gone.",
     "getDeletionReceipt": "There is one once the deletion is done. `ferryman verify` verifies it offline.",

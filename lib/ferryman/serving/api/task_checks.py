@@ -26,6 +26,7 @@ from ferryman.serving.api.errors import FAULTS_MAX, read_fault
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import task as shapes
+from ferryman.serving.api.shapes.rule import build_rules
 from ferryman.serving.api.task_agents import find_agent_problems
 from ferryman.tools.declared.importing import run_document_worker
 
@@ -87,6 +88,8 @@ def read_fields(body: shapes.NewTask, workspace: str, **options: Any) -> dict[st
         fields["agent"] = fields.pop("agent_id") or derive_default_agent(workspace)
     if "tools" in fields:
         fields["tools"] = tuple(tool for tool in body.tools if isinstance(tool, str))
+    if "approvals" in fields:
+        fields["approvals"] = build_rules(fields["approvals"])
     if "schedule" in fields:
         fields["schedule"] = body.schedule and body.schedule.schedule()
     return fields

@@ -24,6 +24,7 @@ from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import workspace as shapes
 from ferryman.serving.api.shapes.job import JobResponse
+from ferryman.serving.api.shapes.rule import build_rules
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/workspaces", tags=["workspaces"])
 
@@ -46,7 +47,9 @@ async def create_workspace(
     body: shapes.NewWorkspace, deps: Dependencies, caller: Principal, once: Idempotency, response: Response
 ) -> shapes.WorkspaceResponse:
     now = once.now
-    workspace = Workspace(id=once.name("ws"), owner=caller.owner.id, created_at=now, updated_at=now, **body.model_dump())
+    workspace = Workspace(
+        id=once.name("ws"), owner=caller.owner.id, created_at=now, updated_at=now, **_read_fields(body.model_dump())
+    )
     await _check(deps, caller, workspace, checks_url=True)
     secret = issue_secret(deps, workspace)
     answer, location = shapes.to_response(workspace, secret), f"/v1/workspaces/{workspace.id}"
@@ -78,7 +81,7 @@ async def change_workspace(
 ) -> shapes.WorkspaceResponse:
     if workspace.state in CLOSED:
         raise WorkspaceClosedError(workspace.state)
-    changes = body.model_dump(exclude_unset=True)
+    changes = _read_fields(body.model_dump(exclude_unset=True))
     changed = change_value(workspace, changes, now=deps.clock.now())
     await _check(deps, caller, changed, checks_url="alert_url" in changes)
     return await _update(deps, workspace, changed, changes)
@@ -111,6 +114,11 @@ async def delete_workspace(
         if started is None:
             raise
         return answer_again(started, request, response)
+
+
+def _read_fields(dumped: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a workspace that a body sets, as they are stored."""
+    return {**dumped, "approvals": build_rules(dumped["approvals"])} if "approvals" in dumped else dumped
 
 
 async def _set_state(deps: ApiDependencies, workspace: Workspace, state: WorkspaceState) -> shapes.WorkspaceResponse:

@@ -24,6 +24,7 @@ from ferryman.serving.api.shapes import agent as agents
 from ferryman.serving.api.shapes import task as tasks
 from ferryman.serving.api.shapes import workspace as workspaces
 from ferryman.serving.api.shapes.fault import describe_first_fault
+from ferryman.serving.api.shapes.rule import Rules, build_rules
 from ferryman.serving.api.shapes.shape import Amount, RequestShape
 
 Shape = TypeVar("Shape", bound=RequestShape)
@@ -46,6 +47,7 @@ class WorkspaceLine(_Dated):
     max_credits_month: Amount | None
     conversation_credits_max: Amount | None
     retention_days: StrictInt | None
+    approvals: Rules = ()
 
 
 class AgentLine(agents.AgentChange, _Dated):
@@ -107,6 +109,7 @@ def read_agent(place: str, line: Line, *, until: datetime) -> tuple[AgentLine, A
     shape = read_shape(place, AgentLine, line)
     fields = shape.model_dump(exclude={"is_default", "created_at", "updated_at", "tool_settings"})
     settings = {name: ToolSettings(**setting.model_dump()) for name, setting in shape.tool_settings.items()}
+    fields |= {"approvals": build_rules(fields["approvals"])}
     return shape, Agent(**fields, owner="", workspace="", tool_settings=settings, **_date(shape, until))
 
 
@@ -117,6 +120,7 @@ def read_task(place: str, line: Line, *, until: datetime) -> ReadTask:
         raise ArchiveError(place, "agent_id: is not a field that is known here")
     fields = shape.model_dump(exclude={"agent_id", "credentials", "schedule", "created_at", "updated_at"})
     fields |= {"schedule": shape.schedule and shape.schedule.schedule(), "tool_loading": rules.ToolLoading(shape.tool_loading)}
+    fields |= {"approvals": build_rules(fields["approvals"])}
     labels = tuple(label.model_dump(mode="json") for label in shape.credentials)
     # a task that names no workspace would get its owner's default one
     return ReadTask(task=Task(**fields, owner="", workspace="-", **_date(shape, until)), credentials=labels)

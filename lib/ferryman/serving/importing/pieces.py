@@ -20,6 +20,7 @@ from ferryman.domain.workspaces.agent import Agent
 from ferryman.offload import PackedSequence
 from ferryman.serving.api.shapes.fault import describe_first_fault
 from ferryman.serving.api.shapes.imports import ImportFile
+from ferryman.serving.api.shapes.rule import build_rules
 from ferryman.serving.archived_people import read_people_line
 from ferryman.serving.importing.conversations import CONVERSATIONS, MESSAGES, ReadConversations, read_conversations
 from ferryman.serving.importing.definitions import (
@@ -128,7 +129,8 @@ def _read_workspace(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutra
     shape = read_shape(place, WorkspaceLine, line)
     if others or shape.id != target.run.source:
         raise ArchiveError(place, "id: is not the workspace that the manifest names, or there is another line")
-    piece.settings, piece.count = shape.model_dump(exclude={"id", "created_at", "updated_at"}), 1
+    settings = shape.model_dump(exclude={"id", "created_at", "updated_at"})
+    piece.settings, piece.count = {**settings, "approvals": build_rules(settings["approvals"])}, 1
 
 
 def _read_agents(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:

@@ -30,11 +30,11 @@ from ferryman.tools.declared.importing import run_document_worker
 
 AGENT_FIELDS = (
     *("name", "description", "system_prompt", "model", "allowed_tools", "tool_settings"),
-    *("tools_enabled", "enabled_tools"),
+    *("tools_enabled", "enabled_tools", "approvals"),
     *CREDIT_LIMITS,
     "template",
 )
-SETTINGS = ("name", "allowed_tools", *CREDIT_LIMITS, "retention_days")
+SETTINGS = ("name", "allowed_tools", *CREDIT_LIMITS, "retention_days", "approvals")
 
 
 class DefinitionsImport:

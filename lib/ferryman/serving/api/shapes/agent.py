@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from ferryman.domain.approvals.summary import Asking
 from ferryman.domain.tools.names import LISTED_MAX
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 from ferryman.serving.api.shapes.record import ToolSettingsResponse
+from ferryman.serving.api.shapes.rule import ApprovalRuleResponse, Rules
 from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
 ToolNames = Annotated[
@@ -53,6 +55,7 @@ class AgentChange(RequestShape):
     )
     tools_enabled: StrictBool = Field(default=True, description="Whether conversations with it have tools")
     enabled_tools: EnabledTools = None
+    approvals: Rules = ()
 
 
 class NewAgent(AgentChange):
@@ -76,6 +79,7 @@ class AgentResponse(ResponseShape):
     conversation_credits_max: Credits | None
     tools_enabled: bool
     enabled_tools: tuple[str, ...] | None
+    approvals: tuple[ApprovalRuleResponse, ...]
     template: str | None = Field(description="The template that it was made from")
     is_default: bool = Field(description="Whether it is the workspace's default one, which is neither archived nor deleted")
     archived: bool = Field(description="Whether it is archived: none of its tasks is started")
@@ -96,6 +100,9 @@ class PolicyRowResponse(ResponseShape):
     allowed: bool
     taken_by: tuple[PolicyLevel, ...]
     reason: str = Field(description="Why each of these levels takes it away")
+    asks: Asking = Field(
+        description="Whether its calls wait for a person: always, when_untrusted, never; depends: on host, method or amount"
+    )
 
 
 class AgentPolicy(ListPage):

@@ -12,6 +12,7 @@ from ferryman.domain.records import document
 from ferryman.domain.records.record import Record
 from ferryman.serving.api.shapes import call, execution
 from ferryman.serving.api.shapes.plan import PlanResponse
+from ferryman.serving.api.shapes.rule import ApprovalRulesResponse
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
 FORMAT: Literal["ferryman.record/2"] = "ferryman.record/2"
@@ -85,7 +86,8 @@ class ToolSettingsResponse(ResponseShape):
 
 
 class PolicyResponse(ResponseShape):
-    """What the execution was allowed to do, frozen when it began; without `caps`, `limits` or `settings` it has no such member.
+    """What the execution was allowed to do, frozen when it began; without `caps`, `limits`, `settings` or `approvals`
+    it has no such member.
 
     `former` tells that credentials of the task were replaced or deleted within the day before. `tools` are the built-in tools
     that task, agent, workspace and plan all allow, `limits` the lists of the last three.
@@ -107,6 +109,7 @@ class PolicyResponse(ResponseShape):
     headers: tuple[ServiceHeadersResponse, ...]
     limits: ToolLimitsResponse | None = None
     settings: dict[str, ToolSettingsResponse] = Field(default_factory=dict)
+    approvals: ApprovalRulesResponse | None = None
 
 
 class StepResponse(ResponseShape):

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.serving.api.shapes.rule import ApprovalRuleResponse, Rules
 from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
 Names = Annotated[tuple[StrictStr, ...], Field(max_length=100)]
@@ -77,6 +78,7 @@ class NewTask(RequestShape):
     webhook_urls: Urls = ()
     webhook_match: Match = "host"
     tool_loading: Loading = rules.ToolLoading.ALL
+    approvals: Rules = ()
     max_iterations: StrictInt = _limit("Turns an execution may take")
     max_credits: Amount = _limit("Credits an execution may spend")
     max_credits_month: Amount | None = Field(default=None, description="The same over a month; null: only the plan's limit")
@@ -116,6 +118,7 @@ class ListedTask(ResponseShape):
     webhook_urls: tuple[str, ...]
     webhook_match: str
     tool_loading: rules.ToolLoading
+    approvals: tuple[ApprovalRuleResponse, ...]
     max_iterations: int
     max_credits: Credits
     max_credits_month: Credits | None

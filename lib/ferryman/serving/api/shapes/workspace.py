@@ -9,6 +9,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 from ferryman.domain.credits.alert_message import AlertSecret
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
+from ferryman.serving.api.shapes.rule import ApprovalRuleResponse, Rules
 from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
 ToolNames = Annotated[
@@ -30,6 +31,7 @@ class NewWorkspace(RequestShape):
     retention_days: StrictInt | None = Field(
         default=None, description="Days that its executions are kept after their end; null: as the deployment keeps them"
     )
+    approvals: Rules = ()
 
 
 class WorkspaceChange(RequestShape):
@@ -41,6 +43,7 @@ class WorkspaceChange(RequestShape):
     conversation_credits_max: Amount | None = Field(default=None, description="Null: no limit here")
     alert_url: StrictStr | None = None
     retention_days: StrictInt | None = None
+    approvals: Rules = ()
 
 
 class WorkspaceResponse(ResponseShape):
@@ -58,6 +61,7 @@ class WorkspaceResponse(ResponseShape):
         default=None, description="What its alerts are signed with: told once, in the answer to the request that sets alert_url"
     )
     retention_days: int | None
+    approvals: tuple[ApprovalRuleResponse, ...]
     created_at: datetime
     updated_at: datetime
 
