@@ -28,6 +28,7 @@ COMMANDS = {
     "run": ("executions", "Run a task and watch it."),
     "watch": ("executions", "Watch an execution that was started already."),
     "show": ("executions", "Show an execution, or list the latest; --audit: the full account."),
+    "approvals": ("approvals", "Decide about calls that wait for a person: list, show, approve, deny, edit, watch."),
     "receipts": ("receipts", "Fetch an execution's signed receipts, or the public keys."),
     "verify": ("receipts", "Find out whether receipts are whole and genuine."),
     "replay": ("replay", "Run an execution again from its record, offline, and compare every byte."),

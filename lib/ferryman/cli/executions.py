@@ -25,11 +25,10 @@ APART = ("output", "error", "tool_calls", "usage")
 @click.option("--task", help="Without EXECUTION: only this task's.")
 @click.option("--status", type=click.Choice([status.value for status in Status]), help="Without EXECUTION: only those in it.")
 @click.option("--since", metavar="MOMENT", help="Without EXECUTION: only those created since 2027-01-31T09:00:00Z, say.")
+@click.option("--waiting", is_flag=True, help="Without EXECUTION: only those that wait for a person.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Without EXECUTION: how many, at most.")
 @api_command
-async def show(
-    session: ApiSession, /, execution: str | None, calls: bool, audit: bool, limit: int, **filters: str | None
-) -> None:
+async def show(session: ApiSession, /, execution: str | None, calls: bool, audit: bool, limit: int, **filters: Any) -> None:
     """Show EXECUTION: its state, its calls, its answer. Without one, list the latest."""
     client, screen = session.client, session.screen
     if (calls or audit) and execution is None:
@@ -51,6 +50,8 @@ async def show(
     if not calls:
         screen.print_json(record)
         screen.print_fields({name: value for name, value in record.items() if name not in APART})
+        if record["waiting_for"]:
+            live.print_waiting(screen, record["waiting_for"])
         if record["tool_calls"]:
             screen.print_line()
             live.print_rows(screen, record["tool_calls"])
@@ -66,7 +67,7 @@ async def show(
         screen.print_line()
 
 
-async def _list_latest(client: AsyncClient, most: int, **filters: str | None) -> list[Mapping[str, Any]]:
+async def _list_latest(client: AsyncClient, most: int, **filters: Any) -> list[Mapping[str, Any]]:
     executions: list[Mapping[str, Any]] = []
     async for execution in client.iterate_executions(limit=min(most, PAGE_MAX), **filters):
         executions.append(execution)
@@ -79,7 +80,7 @@ def build_row(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return an execution on one line: at 80 columns the terminal breaks it before the last cell, and inside none."""
     return {
         "execution": record["execution_id"],
-        "status": record["status"],
+        "status": "waiting" if record["waiting_for"] else record["status"],
         "created": str(record["created_at"])[:16].replace("T", " "),
         "turns": record["iterations"],
         "calls": record["tool_calls_total"],

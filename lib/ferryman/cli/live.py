@@ -48,10 +48,22 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
             )
         else:
             screen.print_line(f"credits    {used} of {reserved} used", "dim")
+    elif event.kind == "waiting":
+        screen.print_line(f"waiting    {body['name']} waits for a person, digest {body['digest']}", "yellow")
+        print_waiting(screen, body["approval"])
+    elif event.kind == "decided":
+        by = f" by {body['by']}" if body.get("by") else ""
+        screen.print_line(f"{body['verdict']:<10} {body['name']}{by} ({body['approval']})", "green" if by else "yellow")
     elif event.kind == "finished":
         screen.print_line(
             f"{body['status']:<10} {format_credits(body['credits_used'])} credits", STYLES.get(body["status"], "bold")
         )
+
+
+def print_waiting(screen: Screen, approval: str) -> None:
+    """Print what to type to decide about a call that waits."""
+    screen.print_line(f"           ferryman approvals approve {approval}", "yellow")
+    screen.print_line(f"           ferryman approvals deny {approval} --reason TEXT", "dim")
 
 
 def describe_tool(tool: str, call: Mapping[str, Any]) -> str:
