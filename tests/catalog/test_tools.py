@@ -136,9 +136,14 @@ def test_a_tool_without_a_network_says_nothing_of_responses() -> None:
         load(lambda entry: entry["policy"].update(network="none", response_bytes_max=1))
 
 
-def test_no_tool_needs_a_confirmation_that_nobody_can_give() -> None:
+def test_a_tool_may_need_a_confirmation() -> None:
+    load(lambda entry: entry["policy"].update(needs_confirmation=True))
+
+
+@pytest.mark.parametrize("kind", ["finding", "recalling", "waiting"])
+def test_no_tool_needs_a_confirmation_that_nobody_is_asked_for(kind: str) -> None:
     with pytest.raises(MisconfiguredError, match="needs_confirmation: must be false"):
-        load(lambda entry: entry["policy"].update(needs_confirmation=True))
+        load(lambda entry: (entry.update(kind=kind), entry["policy"].update(needs_confirmation=True)))
 
 
 @pytest.mark.parametrize("field", sorted(LISTED_ONLY))

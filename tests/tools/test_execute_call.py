@@ -12,9 +12,8 @@ from ferryman.domain.calls.refusal import CallRefusedError, refuse_unreadable_cr
 from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import START
-from ferryman.ports.errors import DisabledKeyError, UnavailableError
+from ferryman.ports.errors import DisabledKeyError, NotSentError, UnavailableError
 from ferryman.tools.execute_call import scan_output
-from ferryman.tools.prepared_call import NotSentError
 
 from .harness import ARGUMENTS, KEY, LABEL, POLICY, ToolHarness
 

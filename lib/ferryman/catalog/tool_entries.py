@@ -16,6 +16,9 @@ FILE = "catalog/tools.json"
 UNFRAMED_KINDS = ("concierge", "finding", "local_function", "waiting")
 """The kinds whose results are texts of the system's own, which the model reads as they are."""
 
+UNASKED_KINDS = ("finding", "recalling", "waiting")
+"""The kinds whose calls have no effect and read what the execution knows already: nobody is asked about them."""
+
 _POLICY_FIELDS = frozenset(field.name for field in fields(ToolPolicy))
 _LISTED_FIELDS = frozenset(field.name for field in fields(ToolListing))
 _FIELDS = frozenset(field.name for field in fields(Tool)) - {"schema", "reason"} | {"input_schema"}
@@ -87,6 +90,8 @@ def _read_tool(entry: Mapping[str, Any], where: str) -> Tool:
     tool = Tool(**values, schema=entry["input_schema"], policy=_read_policy(entry["policy"], f"{where}: policy"))
     unknown = set(tool.policy.decided_by or ()) - set(tool.schema.get("properties", ()))
     need(not unknown, f"{where}: policy.decided_by names no argument: {sorted(unknown)}")
+    is_asked = tool.kind not in UNASKED_KINDS
+    need(is_asked or not tool.policy.needs_confirmation, f"{where}: policy.needs_confirmation: must be false for this kind")
     is_framed = tool.kind not in UNFRAMED_KINDS or not tool.policy.wrapped
     need(is_framed, f"{where}: policy.wrapped: must be false, since nothing frames the results of the kind {tool.kind}")
     return tool
@@ -102,7 +107,6 @@ def _read_policy(entry: Mapping[str, Any], where: str) -> ToolPolicy:
     is_free = policy.expense is not Expense.STORAGE_UNMETERED or not policy.fee
     need(is_free, f"{where}.fee: must be 0, since its calls are not metered")
     is_parallel = policy.parallel_safe and policy.changes
-    need(not policy.needs_confirmation, f"{where}.needs_confirmation: must be false, since no call waits for a person yet")
     need(not is_parallel, f"{where}.parallel_safe: a call that changes something may not run beside others")
     return policy
 

@@ -14,6 +14,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
+from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import REQUEST_SECONDS, SecretPlaceholder, Template, Text
 from ferryman.domain.owners.plan import PRO
@@ -34,6 +35,9 @@ from ferryman.tools.prepared_call import CallContext
 from ferryman.tools.tokens.dependencies import TokenDependencies
 from ferryman.vault.seal import PublicKey, build_token_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
+
+
+PLACE = ExecutionContext(user=EMBEDDED, owner=EMBEDDED, workspace=EMBEDDED, agent=EMBEDDED, task=EMBEDDED, execution=EMBEDDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +109,13 @@ class Embedded:
         ticket = Ticket(seq=seq, step=0, call=str(seq), tool=name, arguments=b"", display_arguments={}, epoch=1, created_at=now)
         call_request = CallRequest(execution=EMBEDDED, seq=seq, epoch=1, task=EMBEDDED, owner=EMBEDDED)
         claimed_call = ClaimedCall(
-            call_request=call_request, ticket=ticket, policy=self.policy, versions={}, created=now, task_name=EMBEDDED
+            call_request=call_request,
+            ticket=ticket,
+            policy=self.policy,
+            versions={},
+            created=now,
+            context=PLACE,
+            task_name=EMBEDDED,
         )
 
         async def renew(_: object) -> Mapping[str, Credential]:

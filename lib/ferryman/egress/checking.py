@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from ferryman import offload
 from ferryman.catalog.tools import find_tool
+from ferryman.domain.approvals.form import HttpForm
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult, limit_result
 from ferryman.domain.calls.part import Part, PartKind
@@ -46,6 +47,14 @@ class CallChecker:
         policy = replace(self.policy, declared={})  # some thousand names, of which the gate needs none
         try:
             return await self._run(on_loop.is_small(*self._list_written()), checks.prepare_request, policy)
+        except (offload.OverBudgetError, offload.TooManyJobsError) as error:
+            raise CallRefusedError(refusal.refuse_unchecked("request", str(error))) from None
+
+    async def build_form(self, login: Collection[str]) -> HttpForm:
+        """Return what `checks.build_form` does. Raise `CallRefusedError`, also when it takes more than its budget."""
+        policy = replace(self.policy, declared={})
+        try:
+            return await self._run(on_loop.is_small(*self._list_written()), checks.build_form, policy, tuple(login))
         except (offload.OverBudgetError, offload.TooManyJobsError) as error:
             raise CallRefusedError(refusal.refuse_unchecked("request", str(error))) from None
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ferryman import offload
 from ferryman.catalog.tools import find_tool
+from ferryman.domain.approvals.form import HttpForm
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult, limit_result
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
@@ -24,7 +25,8 @@ from ferryman.domain.http.request import InboundResponse, OutboundRequest, Prepa
 from ferryman.domain.http.status import get_code
 from ferryman.domain.tools.tool import Tool
 from ferryman.egress import headers, leaks, sanitize
-from ferryman.egress.inject import build_request, list_request_placeholders
+from ferryman.egress.form import CheckedRequest, list_texts, write_form
+from ferryman.egress.inject import list_request_placeholders
 from ferryman.egress.leaks import SecretPieces, SecretScanner, ShortBudget
 from ferryman.egress.scanner_cache import ScannerCache
 from ferryman.egress.text import decode_text
@@ -44,6 +46,34 @@ def prepare_request(
     Everything that is checked before the name is resolved, in its order. Raise `CallRefusedError` with the first that fails.
     """
     scanner = _get_scanner(credentials.values(), steps)
+    request, pieces = _check(outbound, credentials, policy, scanner)
+    return request.build(outbound, credentials), leaks.redact_text(outbound.url, scanner), pieces
+
+
+def build_form(
+    outbound: OutboundRequest,
+    credentials: Credentials,
+    policy: ExecutionPolicy,
+    login: Collection[str],
+    *,
+    steps: int | None = None,
+) -> HttpForm:
+    """Return the form of the request that `prepare_request` returns for the same arguments, with every secret named.
+
+    `login` names the credentials that a token in it was exchanged for. Raise `CallRefusedError`, also for a form that holds a
+    credential after all.
+    """
+    scanner = _get_scanner(credentials.values(), steps)
+    request, _ = _check(outbound, credentials, policy, scanner)
+    form = write_form(outbound, request, credentials, login)
+    if any(leaks.redact_text(text, scanner) != text for text in list_texts(form)):
+        raise CallRefusedError(refusal.LEAK_IN_ARGUMENTS)
+    return form
+
+
+def _check(
+    outbound: OutboundRequest, credentials: Credentials, policy: ExecutionPolicy, scanner: SecretScanner
+) -> tuple[CheckedRequest, SecretPieces]:
     tool = find_tool(outbound.tool)
     named = _find_named(outbound, tool)
     url = check_url(tool.policy.network, outbound.url, policy)
@@ -56,7 +86,7 @@ def prepare_request(
     headers.reject_fixed_header_conflicts(outbound.fixed_headers)
     service_headers = () if tool.policy.network is NetworkPolicy.WEBHOOK_LIST else policy.headers_of(url.host)
     checked = headers.check_headers(outbound.headers, credentials.values(), service_headers)
-    return build_request(outbound, url, checked, credential, credentials), leaks.redact_text(outbound.url, scanner), pieces
+    return CheckedRequest(url=url, headers=tuple(checked), credential=credential), pieces
 
 
 def build_result(

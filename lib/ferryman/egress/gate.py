@@ -104,7 +104,7 @@ class EgressGate:
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult:
         """Send one call, or refuse it; return its result as the model may read it, whatever happens.
 
-        Raise `UnavailableError` where `call.count` does: nothing was sent then.
+        Raise `UnavailableError` where `call.count` or `call.confirm` does: nothing was sent then.
         """
         exchange = self._begin(outbound, call)
         reason, call.long.scan = None, None
@@ -199,6 +199,9 @@ class EgressGate:
     async def _check(self, exchange: ExchangeState) -> tuple[PreparedRequest, str]:
         call = exchange.call
         prepared, url, pieces = await exchange.checker.prepare_request()
+        host, method = prepared.url.host, prepared.method.value
+        if call.confirm is not None and call.confirm.needs_form(host=host, method=method):
+            await call.confirm.confirm(await exchange.checker.build_form(call.login), host=host, method=method)
         if call.count is not None and pieces.ranges and (name := await call.count(pieces)) is not None:
             raise CallRefusedError(refusal.refuse_leak(name))  # before the lookup: the labels of a host leave with it
         return prepared, url

@@ -24,6 +24,7 @@ from ferryman.domain.http.url import URL
 from ferryman.domain.json_tree import map_leaves
 from ferryman.egress import multipart
 from ferryman.egress.body import ACCEPT_ENCODING
+from ferryman.egress.multipart import ChooseBoundary
 
 TARGET_CHARACTERS_MAX = 16_384  # characters of path and query, with those of `query_params`
 BODY_BYTES_MAX = 1_048_576
@@ -40,11 +41,13 @@ def build_request(
     headers: Iterable[tuple[str, str]],
     credential: Credential | None,
     credentials: Mapping[str, Credential] = NONE,
+    *,
+    choose: ChooseBoundary | None = None,
 ) -> PreparedRequest:
     """Return the request as it is sent. Raise `CallRefusedError` when a part of it cannot be written.
 
     `headers` are the model's, checked. `credential` is injected as its label says; `credentials` fill the placeholders of a
-    declared tool's request.
+    declared tool's request. `choose` chooses the boundary of a multipart body, `multipart.choose_boundary` where it is None.
     """
     fixed = {name.lower(): _fill_header(name, value, credentials) for name, value in outbound.fixed_headers.items()}
     sent = {"accept": "*/*", "user-agent": USER_AGENT, **dict(headers), **fixed, "accept-encoding": ACCEPT_ENCODING}
@@ -52,7 +55,7 @@ def build_request(
     if outbound.body is not None and outbound.body_type is BodyType.QUERY:
         parameters += _list_pairs(outbound, "body", fill(outbound.body, credentials))
     elif outbound.body is not None and outbound.method.has_body:
-        body, kind = _encode_body(outbound, fill(outbound.body, credentials))
+        body, kind = _encode_body(outbound, fill(outbound.body, credentials), choose)
         sent["content-type"] = kind if outbound.body_type is BodyType.MULTIPART else fixed.get("content-type", kind)
     if body is None:
         sent.pop("content-type", None)
@@ -133,13 +136,13 @@ def _check_encodable(outbound: OutboundRequest, field: str, text: str) -> str:
     return text
 
 
-def _encode_body(outbound: OutboundRequest, body: Any) -> tuple[bytes, str]:
+def _encode_body(outbound: OutboundRequest, body: Any, choose: ChooseBoundary | None) -> tuple[bytes, str]:
     """Return the body as bytes, and its media type."""
     form = "a form"
     if outbound.body_type is BodyType.FORM:
         written, kind = urlencode(_list_pairs(outbound, "body", body)).encode(), FORM
     elif outbound.body_type is BodyType.MULTIPART:
-        written, kind = _encode_parts(outbound, body)
+        written, kind = _encode_parts(outbound, body, choose)
     else:
         written, kind, form = _encode_json(outbound, body), JSON, "JSON"
     if len(written) > BODY_BYTES_MAX:
@@ -149,9 +152,9 @@ def _encode_body(outbound: OutboundRequest, body: Any) -> tuple[bytes, str]:
     return written, kind
 
 
-def _encode_parts(outbound: OutboundRequest, body: Any) -> tuple[bytes, str]:
+def _encode_parts(outbound: OutboundRequest, body: Any, choose: ChooseBoundary | None) -> tuple[bytes, str]:
     try:
-        return multipart.encode_parts(body)
+        return multipart.encode_parts(body, choose)
     except multipart.UnwritablePartError:
         expected = f"at most {multipart.PARTS_MAX} parts, whose names and media types can be written safely"
         raise CallRefusedError(refusal.refuse_wrong_argument(outbound.tool, "body", expected)) from None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ferryman.domain.http.parts import is_filename, is_part_media, is_part_name
@@ -14,29 +15,41 @@ JSON = "application/json"
 PARTS_MAX = 1_000
 
 
+ChooseBoundary = Callable[[Sequence[bytes]], str]
+"""Takes the parts of a body; returns the boundary between them."""
+
+
 class UnwritablePartError(ValueError):
     """The parts cannot be written so that every receiver reads the same."""
 
 
-def encode_parts(body: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[bytes, str]:
+def encode_parts(body: Mapping[str, Sequence[Mapping[str, Any]]], choose: ChooseBoundary | None = None) -> tuple[bytes, str]:
     """Return the body of these parts, and its media type. Raise `UnwritablePartError`.
 
-    The parts are by name; each has its `content`, and may have a `filename` and a `content_type`.
+    The parts are by name; each has its `content`, and may have a `filename` and a `content_type`. `choose` chooses the
+    boundary; without it, `choose_boundary` does.
     """
     if sum(map(len, body.values())) > PARTS_MAX:
         raise UnwritablePartError
     written = [_write_part(name, part) for name, parts in body.items() for part in parts]
-    boundary = _choose_boundary(written)
+    boundary = (choose or choose_boundary)(written)
     delimiter = f"--{boundary}".encode()
     lines = [piece for part in written for piece in (delimiter, b"\r\n", part, b"\r\n")]
     return b"".join((*lines, delimiter, b"--\r\n")), f"{MEDIA}; boundary={boundary}"
 
 
-def _choose_boundary(parts: Sequence[bytes]) -> str:
+def choose_boundary(parts: Sequence[bytes]) -> str:
+    """Return a boundary that nobody who wrote a part could know."""
     while True:
         boundary = f"ferryman-{secrets.token_hex(16)}"
         if not any(boundary.encode() in part for part in parts):
             return boundary
+
+
+def derive_boundary(parts: Sequence[bytes]) -> str:
+    """Return the boundary of the same parts that is the same each time: no part can hold the hash of all of them."""
+    sizes = b"".join(b"%d," % len(part) for part in parts)
+    return f"ferryman-{hashlib.sha256(b''.join((sizes, *parts))).hexdigest()[:32]}"
 
 
 def _write_part(name: str, part: Mapping[str, Any]) -> bytes:

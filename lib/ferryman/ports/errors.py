@@ -22,6 +22,10 @@ class UnreachedError(UnavailableError):
     """No connection to the other side came about: nothing of the request was sent."""
 
 
+class NotSentError(UnavailableError):
+    """A requirement of the call failed before any byte of it was sent: the call may be made again."""
+
+
 class DisabledKeyError(UnavailableError):
     """The version of a key is disabled: a rotation retired it, and may enable it again."""
 

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ferryman.domain.approvals.form import HttpForm
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credentials.coverage import Coverage
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
+
+
+class Confirmation(Protocol):
+    """Whether a call waits for a person: asked with the request that is about to leave, after every other check."""
+
+    def needs_form(self, *, host: str, method: str) -> bool:
+        """Tell whether a person has to have approved the call, which is one of `method` to `host`."""
+
+    async def confirm(self, form: HttpForm, *, host: str, method: str) -> None:
+        """Return where a person has approved what is about to leave.
+
+        Raise `CallRefusedError` where a person denied it, and `NotSentError` where one has yet to decide.
+        """
 
 
 class PieceTally(Protocol):
@@ -59,13 +73,16 @@ class CallPolicy:
     the call is judged alone. `execution_id` names the execution whose connections the call may reuse; without it the call has a
     connection of its own. `within_s` seconds and `body_max` bytes of the response's body lower the limits of the gate and
     of the owner's plan; None leaves these. In `sending` the gate notes that the request begins to be sent, in `long` how all
-    of its answer is scanned.
+    of its answer is scanned. `confirm` is asked before the call leaves; without it nobody is. `login` names the credentials
+    that a fetched token among the others was exchanged for.
     """
 
     execution: ExecutionPolicy
     credentials: Mapping[str, Credential] = field(repr=False)
     about: Mapping[str, Any] = field(default_factory=dict)
     count: PieceCounter | None = field(default=None, repr=False)
+    confirm: Confirmation | None = field(default=None, repr=False)
+    login: Collection[str] = ()
     execution_id: str | None = None
     within_s: float | None = None
     body_max: int | None = None
@@ -74,7 +91,7 @@ class CallPolicy:
 
 
 class Sender(Protocol):
-    """Sends calls of the model. Every failure is a result, except `UnavailableError` of `count`, which is raised."""
+    """Sends calls of the model. Every failure is a result, but an `UnavailableError` of `count` or `confirm`: it is raised."""
 
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult: ...
 

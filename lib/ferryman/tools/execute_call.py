@@ -31,15 +31,17 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Repeatable
 from ferryman.expiring import ExpiringCache
 from ferryman.halting import HaltWatch
-from ferryman.ports.errors import HaltedError, UnavailableError
+from ferryman.ports.errors import HaltedError, NotSentError, UnavailableError
 from ferryman.ports.gate import PieceTally
 from ferryman.ports.halts import Halts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
+from ferryman.tools.approving.confirming import ApprovingDependencies, CallConfirmation, begin_confirmation
+from ferryman.tools.approving.waiting import WaitingForPersonError
 from ferryman.tools.known_secrets import make_scan_only, open_former, open_known_tokens
 from ferryman.tools.overflow import read_overflow
 from ferryman.tools.own_arguments import clamp_arguments, read_own_arguments
-from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
+from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall, Redactor, narrow_credential
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.tools.tokens.renewal import renew_expiring
 
@@ -72,7 +74,8 @@ class ToolDependencies(GrantDependencies):
 
     `redact` takes an owner, open credentials and a text, `redact_blocks` an owner, open credentials and the model's output;
     both return it with every credential, in any spelling, replaced by its name. They raise `CallRefusedError` over budget.
-    `opened` and `halt_watch` are this process's own; the latter reads `halts` every `poll_interval`.
+    `approving` is what people's decisions are read with; without it a call that needs one is refused. `opened` and `halt_watch`
+    are this process's own; the latter reads `halts` every `poll_interval`.
     """
 
     tickets: Tickets
@@ -81,6 +84,7 @@ class ToolDependencies(GrantDependencies):
     redact: Redactor
     redact_blocks: Callable[[str, Iterable[Credential], Sequence[Block]], Awaitable[Sequence[Block]]]
     halts: Halts
+    approving: ApprovingDependencies | None = None
     opened: ExpiringCache[str, OpenedCredentials] = field(default_factory=build_opened_cache, repr=False)
     halt_watch: HaltWatch = field(init=False, repr=False)
 
@@ -89,7 +93,8 @@ class ToolDependencies(GrantDependencies):
 
 
 async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequest) -> Ticket:
-    """Execute a call and return its ticket, settled or with its answer; one with a result is returned as it is.
+    """Execute a call and return its ticket, settled, with its answer, or waiting for a person; one with a result is returned
+    as it is.
 
     Raise `StaleError` or `UnavailableError`; then nothing was sent.
     """
@@ -99,8 +104,9 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         return ticket
     about, unsent = {"execution": call_request.execution, "seq": call_request.seq}, False
     prepared_call: PreparedCall | None = None
+    confirmation: CallConfirmation | None = None
     try:
-        prepared_call = await _prepare(deps, claimed_call, about)
+        prepared_call, confirmation = await _prepare(deps, claimed_call, about)
     except UnavailableError:
         if not claimed_call.again:
             await deps.tickets.release(claimed_call)
@@ -115,6 +121,11 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         try:
             result = await _send(deps, claimed_call, prepared_call, about)
             unsent = _is_unsent(prepared_call) and not claimed_call.again
+        except WaitingForPersonError as waiting:
+            if not claimed_call.again or prepared_call.safe:
+                deps.tracer.line("call.waiting", tool=tool, approval=waiting.approval.id, **about)
+                return await deps.tickets.ask(claimed_call, waiting.approval, now=deps.clock.now())
+            result = _refuse(ticket, refusal.IN_DOUBT)  # it may have been sent before, under what holds no longer
         except NotSentError:
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
@@ -123,6 +134,9 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent
     result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
+    if confirmation is not None and not result.blocked:
+        ticket = replace(ticket, approved=confirmation.approved)
+        claimed_call = replace(claimed_call, ticket=ticket)
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
     elif prepared_call is not None:
@@ -208,7 +222,9 @@ async def _open_scope(deps: ToolDependencies, execution: str, *, task: str, epoc
     return current.owner, credentials.values()
 
 
-async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Mapping[str, Any]) -> PreparedCall:
+async def _prepare(
+    deps: ToolDependencies, claimed_call: ClaimedCall, about: Mapping[str, Any]
+) -> tuple[PreparedCall, CallConfirmation | None]:
     ticket, policy = claimed_call.ticket, claimed_call.policy
     if ticket.tool not in policy.enabled:
         # the process that talks to the model is not trusted
@@ -229,12 +245,18 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
         return {name: narrow_credential(credential, policy, deps.integrations) for name, credential in after.items()}
 
     usable = {name: narrow_credential(credential, policy, deps.integrations) for name, credential in credentials.items()}
-    count = partial(count_pieces, deps, claimed_call)
+    confirmation = begin_confirmation(deps.approving, claimed_call, arguments)
     context = CallContext(
-        claimed_call=claimed_call, arguments=arguments, credentials=usable, renew=renew, about=about, count=count
+        claimed_call=claimed_call,
+        arguments=arguments,
+        credentials=usable,
+        renew=renew,
+        about=about,
+        count=partial(count_pieces, deps, claimed_call),
+        confirm=confirmation,
     )
     try:
-        return await deps.prepare(context)
+        return await deps.prepare(context), confirmation
     except CallRefusedError as refused:
         # the message may quote the arguments
         message = await deps.redact(policy.owner, credentials.values(), refused.refusal.message)

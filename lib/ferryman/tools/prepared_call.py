@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from ferryman import offload
 from ferryman.catalog.tools import find_tool
+from ferryman.domain.approvals.form import EffectForm, HttpForm
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.credentials.integration import Integration
@@ -15,8 +16,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.domain.http.url import InvalidUrlError, parse_url
-from ferryman.ports.errors import UnavailableError
-from ferryman.ports.gate import CallPolicy, LongAnswer, PieceCounter, Sender, SendingState
+from ferryman.ports.gate import CallPolicy, Confirmation, LongAnswer, PieceCounter, Sender, SendingState
 from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.arguments import parse_builtin
 from ferryman.tools.http import PARSERS
@@ -29,8 +29,12 @@ Redactor = Callable[[str, Iterable[Credential], str], Awaitable[str]]
 """Takes an owner, open credentials and a text; returns the text with each credential in it replaced by its name."""
 
 
-class NotSentError(UnavailableError):
-    """A requirement of the call failed before any byte of it was sent: the call may be made again."""
+class ToolConfirmation(Confirmation, Protocol):
+    """What confirms a call, and is told of the declared tool that the call turns out to be one of."""
+
+    def know_tool(self, name: str, arguments: Mapping[str, Any], fingerprint: str) -> None: ...
+    def needs_form(self, *, host: str | None = None, method: str | None = None) -> bool: ...
+    async def confirm(self, form: HttpForm | EffectForm, *, host: str | None = None, method: str | None = None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +59,8 @@ class CallContext:
 
     `renew` takes names of credentials and returns all credentials, with these renewed where they are about to expire; it
     raises `CallRefusedError`. `count` adds up pieces of secrets over the calls of the execution; None counts no pieces.
-    `reuses_connections` tells that calls of the same execution may share a connection to a host.
+    `reuses_connections` tells that calls of the same execution may share a connection to a host. `confirm` is asked before the
+    call leaves; None: nobody is. `login` names the credentials that its token is fetched with.
     """
 
     claimed_call: ClaimedCall
@@ -65,6 +70,8 @@ class CallContext:
     about: Mapping[str, Any]
     count: PieceCounter | None = field(default=None, repr=False)
     reuses_connections: bool = True
+    confirm: ToolConfirmation | None = field(default=None, repr=False)
+    login: Collection[str] = ()
     sending: SendingState = field(default_factory=SendingState)
     long: LongAnswer = field(default_factory=LongAnswer)
 
@@ -78,6 +85,8 @@ class CallContext:
             within_s=within_s,
             body_max=self._limit_body(),
             count=self.count,
+            confirm=self.confirm,
+            login=self.login,
             sending=self.sending,
             long=self.long,
         )

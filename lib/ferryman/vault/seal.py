@@ -193,6 +193,7 @@ def decode_grant(label: Label, plaintext: bytes) -> Credential:
         refresh_token=_secret(values["refresh_token"]),
         scopes=tuple(values["scopes"]),
         expires_at=None if expires is None else datetime.fromisoformat(expires),
+        consented=values.get("consented", 0),  # those that were sealed before it was counted
     )
     return Credential(label=label, secret=Secret(values["access_token"]), grant=grant)
 

@@ -87,7 +87,7 @@ class CallForm:
 def build_form(form: CallForm, *, expires_at: datetime) -> str:
     """Return the canonical form as text. Raise `UnwritableFormError`."""
     label = form.label
-    value = {
+    value: dict[str, Any] = {
         "tool": form.tool,
         "tool_digest": form.tool_digest,
         "what": form.what.to_json(),

@@ -102,7 +102,9 @@ def _find_mode(level: Iterable[ApprovalRule], facts: CallFacts) -> ConfirmationM
 def _is_above(amount: AmountLimit, arguments: Mapping[str, Any]) -> bool:
     value: Any = arguments
     for name in amount.argument.split("."):
-        if not isinstance(value, Mapping) or name not in value:
+        if not isinstance(value, Mapping):
+            return value is not None  # such as a body as text: the amount may be in it
+        if name not in value:
             return False
         value = value[name]
     if value is None:

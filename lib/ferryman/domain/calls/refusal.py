@@ -240,6 +240,20 @@ def refuse_file(why: str, *, full: bool) -> Refusal:
     return Refusal(reason="files_full" if full else "rate_limited", message=f"Error: {why}")
 
 
+def refuse_denied(reason: str) -> Refusal:
+    """Refuse a call that a person denied. `reason` is that person's text, "" for none."""
+    said = f": {reason}" if reason else ""
+    return Refusal(reason="denied", message=f"Error: a person who was asked about this call denied it{said}")
+
+
+def refuse_unshowable(why: str) -> Refusal:
+    """Refuse a call that a person has to approve and could not read. `why` is our own text."""
+    return Refusal(reason="not_approvable", message=f"Error: no person can be asked about this call -- {why}")
+
+
+APPROVAL_EXPIRED = Refusal(
+    reason="approval_expired", message="Error: not sent -- nobody decided about this call in the time that there was for it"
+)
 MISSING_CREDENTIAL = Refusal(reason="missing_credential", message="Error: 'credential' field required for api_call")
 WRONG_SCHEME = Refusal(reason="url_blocked", message="Error: URL blocked -- only https:// URLs are allowed")
 WEBHOOK_NOT_ENABLED = Refusal(reason="webhook_not_enabled", message="Error: webhook integration not enabled for this task")

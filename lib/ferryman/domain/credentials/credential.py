@@ -100,7 +100,10 @@ class SealedCredential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What renews an access token. It is sealed together with the token, and nobody reads it."""
+    """What renews an access token. It is sealed together with the token, and nobody reads it.
+
+    `consented` is the version of the credential that a person's consent stored; renewals keep it.
+    """
 
     token_url: str
     client_id: str
@@ -109,6 +112,7 @@ class Grant:
     refresh_token: Secret | None = None
     scopes: tuple[str, ...] = ()
     expires_at: datetime | None = None
+    consented: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,13 @@
-"""Grants: when a token is renewed, and which instance renews it (single-flight)."""
+"""Grants: when a token is renewed, which instance renews it (single-flight), and what stays the same when it is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ferryman.domain.credentials.credential import Grant, GrantStatus, Refreshing, SealedCredential
+import rfc8785
+
+from ferryman.domain.credentials.credential import Credential, Grant, GrantStatus, Refreshing, SealedCredential
 from ferryman.domain.credentials.oauth import TokenResponse
 
 MARGIN = timedelta(seconds=60)  # a token that expires within this is renewed before it is used
@@ -59,3 +61,23 @@ def apply_response(grant: Grant, response: TokenResponse, now: datetime) -> Gran
         scopes=grant.scopes if scopes is None else tuple(scope for scope in grant.scopes if scope in scopes),
         expires_at=None if seconds is None else now + timedelta(seconds=seconds),
     )
+
+
+def describe_grant(credential: Credential) -> str:
+    """Return what a person stored or consented to, as canonical JSON (RFC 8785): all of the credential but its values.
+
+    It is the same after a renewal. Its `version` is another one after the credential was stored or connected again.
+    """
+    label, grant = credential.label, credential.grant
+    said = {
+        "name": label.name,
+        "service": label.service,
+        "hosts": list(label.hosts),
+        "auth_type": label.auth_type.value,
+        "auth_header_name": label.auth_header_name,
+        "auth_param_name": label.auth_param_name,
+        "version": label.version if grant is None else grant.consented,
+    }
+    if grant is not None:
+        said |= {"token_url": grant.token_url, "client_id": grant.client_id, "scopes": list(grant.scopes)}
+    return rfc8785.dumps(said).decode()

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity, Source
@@ -15,15 +16,18 @@ _TIMES = ("sent_at", "deadline", "settled_at")
 
 
 def write_settlement(ticket: Ticket) -> dict[str, Any]:
-    """Return the report of a `ticket` that is settled or has answered, as JSON; times are ISO 8601 with their offset."""
-    assert ticket.result is not None, "a settled call has a result"
+    """Return the report of a `ticket` that is settled, has answered or waits for a person, as JSON; times are ISO 8601 with
+    their offset."""
+    assert ticket.result is not None or ticket.state is TicketState.WAITING, "a settled call has a result"
     times = {name: None if (at := getattr(ticket, name)) is None else at.isoformat() for name in _TIMES}
     report = {"state": ticket.state.value, "attempt": ticket.attempt, "in_doubt": ticket.in_doubt}
-    return {**report, **times, "result": asdict(ticket.result)}
+    approved = None if ticket.approved is None else {**asdict(ticket.approved), "at": ticket.approved.at.isoformat()}
+    result = None if ticket.result is None else asdict(ticket.result)
+    return {**report, **times, "result": result, "approval": ticket.approval, "approved": approved}
 
 
 def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
-    """Return `ticket` as it was settled or has answered.
+    """Return `ticket` as it was settled, has answered or waits for a person.
 
     Raise ValueError, KeyError or TypeError for anything but a settlement.
     """
@@ -33,7 +37,9 @@ def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
         state=TicketState(report["state"]),
         attempt=int(report["attempt"]),
         in_doubt=bool(report["in_doubt"]),
-        result=_read_result(report["result"]),
+        result=None if report["result"] is None else _read_result(report["result"]),
+        approval=str(report["approval"]),
+        approved=_read_approved(report["approved"]),
         **times,
     )
 
@@ -43,6 +49,10 @@ def _read_result(fields: Mapping[str, Any]) -> ToolCallResult:
         Part(**{**part, "kind": PartKind(part["kind"]), "label": _read_label(part["label"])}) for part in fields["parts"]
     )
     return ToolCallResult(**{**fields, "parts": parts})
+
+
+def _read_approved(fields: Mapping[str, Any] | None) -> ApprovedSend | None:
+    return None if fields is None else ApprovedSend(**{**fields, "at": datetime.fromisoformat(fields["at"]).astimezone(UTC)})
 
 
 def _read_label(fields: Mapping[str, Any]) -> FlowLabel:

@@ -49,7 +49,7 @@ class ToolPolicy:
     wrapped: bool
     """Whether a result is content of others, which is framed for the model: so for whatever comes over a network."""
     needs_confirmation: bool
-    """Whether a person has to agree to each call. A tool of which this is true does not load: nobody is asked yet."""
+    """Whether a person has to agree to each call, whatever the rules of task, agent and workspace say."""
     reads: tuple[str, ...]
     """What a call reads, such as services, webhooks or the task's tools."""
     changes: tuple[str, ...]

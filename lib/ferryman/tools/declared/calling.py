@@ -65,8 +65,11 @@ async def prepare_stored(
         raise CallRefusedError(refusal.refuse_changed_tool(name))
     if not tool.enabled:
         raise CallRefusedError(refusal.refuse_disabled_tool(name, tool.reason or "its owner switched it off"))
-    context = await context.renew_credentials(check.find_credentials(tool) | check.find_login_credentials(tool))
-    prepared_call = await prepare_declared_call(custom.declared, context, tool, settings.fix_arguments(arguments))
+    login, fixed = check.find_login_credentials(tool), settings.fix_arguments(arguments)
+    context = replace(await context.renew_credentials(check.find_credentials(tool) | login), login=login)
+    if context.confirm is not None:
+        context.confirm.know_tool(tool.name, fixed, tool.fingerprint)
+    prepared_call = await prepare_declared_call(custom.declared, context, tool, fixed)
     prepared_call = limit_time(prepared_call, settings)
     # nobody knows what another declaration of the same name may have sent
     return prepared_call if tool.fingerprint == fingerprint else replace(prepared_call, repeatable=False)

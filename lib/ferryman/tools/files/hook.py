@@ -20,6 +20,7 @@ from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.keeping.room import FileRoom
+from ferryman.tools.keyless.hook import CallTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,23 @@ class FileHook:
     """`CallHook` of the tools of files. A call that writes is one write, named by its execution and its number."""
 
     room: FileRoom
+
+    async def find_target(self, claimed: ClaimedCall, execution: Execution) -> CallTarget:
+        ticket, workspace = claimed.ticket, execution.context.workspace
+        is_change = bool(find_tool(ticket.tool).policy.changes)
+        if is_change and ticket.redacted:
+            raise CallRefusedError(refusal.LEAK_IN_ARGUMENTS)
+        key = _read_key(ticket.display_arguments)
+        try:
+            if claimed.again and is_change and await self._is_written(workspace, key, execution.id, ticket.seq):
+                return CallTarget(name=key, is_done=True)
+            present = await self.room.files.head(workspace, key) if key else None
+        except InvalidInputError:
+            return CallTarget(name=key)  # the tool will refuse it
+        return CallTarget(name=key, version="" if present is None else present.version)
+
+    async def _is_written(self, workspace: str, key: str, execution: str, seq: int) -> bool:
+        return await self.room.files.find(workspace, key, write=name_call(execution, seq)) is not None
 
     async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:
         ticket, workspace = claimed.ticket, execution.context.workspace

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ferryman.catalog.tools import find_tool, holds_secrets
+from ferryman.domain.approvals.form import EffectForm
 from ferryman.domain.calls import refusal
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import (
     CALL_ATTEMPTS_MAX,
     RESULT_CHARACTERS_MAX,
@@ -37,8 +39,10 @@ from ferryman.ports.keyless import AskFunction
 from ferryman.ports.local_functions import build_user_id
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
+from ferryman.tools.approving.confirming import ApprovingDependencies, begin_confirmation
+from ferryman.tools.approving.waiting import WaitingForPersonError
 from ferryman.tools.keyless.framing import strip_content
-from ferryman.tools.keyless.hook import CallHook
+from ferryman.tools.keyless.hook import NOTHING, CallHook
 from ferryman.tools.keyless.keeping import ResultFiles
 from ferryman.tools.keyless.results import build_refusal, build_result
 
@@ -54,6 +58,7 @@ class KeylessOutcome:
     """What came of a call, and what is stored in the same commit as its result."""
 
     result: ToolCallResult
+    approved: ApprovedSend | None = None
     changes: UserChanges = field(default_factory=UserChanges)
     write: ClosedWrite | None = None
 
@@ -63,7 +68,8 @@ class KeylessCalls:
     """Executes the calls of the tools whose functions hold no key; `hooks` by kind of tool.
 
     `results` keeps what is longer than a model is shown; without it such a result is cut. `halt_watch` breaks off a call that
-    only reads, where a switch or a cancel stops its execution; without it the call is waited for.
+    only reads, where a switch or a cancel stops its execution; without it the call is waited for. `approving` is what
+    people's decisions are read with; without it a call that needs one is refused.
     """
 
     tickets: Tickets
@@ -73,9 +79,10 @@ class KeylessCalls:
     hooks: Mapping[str, CallHook] = field(default_factory=dict)
     results: ResultFiles | None = None
     halt_watch: HaltWatch | None = None
+    approving: ApprovingDependencies | None = None
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
-        """Return the ticket as it settled, or with the refusal that is yet to be stored.
+        """Return the ticket as it settled or waits for a person, or with the refusal that is yet to be stored.
 
         Raise `StaleError` or `UnavailableError`; then the call may be made again.
         """
@@ -91,14 +98,20 @@ class KeylessCalls:
         for _ in range(CONFLICTS_MAX):
             try:
                 outcome = await self._run(claimed, execution)
+            except WaitingForPersonError as waiting:
+                if not claimed.again or tool.policy.repeatable is Repeatable.SAFE:
+                    return await self.tickets.ask(claimed, waiting.approval, now=self.clock.now())
+                outcome = KeylessOutcome(build_refusal(ticket, refusal.IN_DOUBT))  # it may have been made before
             except UnavailableError:
                 if not claimed.again:
                     await self.tickets.release(claimed)
                 raise
             result = label_result(outcome.result, tool.policy, seq=ticket.seq, arguments=ticket.label)
             now = self.clock.now()
-            if await self._settle(claimed, execution, replace(outcome, result=result), now):
-                return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
+            approved = None if result.blocked else outcome.approved
+            settling = replace(claimed, ticket=replace(claimed.ticket, approved=approved))
+            if await self._settle(settling, execution, replace(outcome, result=result), now):
+                return replace(settling.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
         # nothing was stored: the call may be made again
         await self.tickets.release(claimed)
         raise UnavailableError("the user's documents are being changed by others")
@@ -122,6 +135,7 @@ class KeylessCalls:
         if ticket.attempt > CALL_ATTEMPTS_MAX:
             return KeylessOutcome(fault, write=None if hook is None else await hook.conclude(claimed, execution, None))
         try:
+            approved = await self._confirm(claimed, execution, hook)
             added = {} if hook is None else await hook.prepare(claimed, execution)
         except CallRefusedError as refused:
             return KeylessOutcome(build_refusal(ticket, refused.refusal))
@@ -151,13 +165,30 @@ class KeylessCalls:
                 result, write = await self.results.keep(claimed, execution, result, answer, scanned.content)
         except HaltedError:
             write = None if hook is None else await hook.conclude(claimed, execution, None)
-            return KeylessOutcome(build_refusal(ticket, refusal.HALTED), write=write)
+            return KeylessOutcome(build_refusal(ticket, refusal.HALTED), approved, write=write)
         except RejectedError:  # no answer, or a credential of the task does not open: nobody can say what the text holds
             if hook is not None and answer is None:
                 write = await hook.conclude(claimed, execution, None)
-            return KeylessOutcome(fault, write=write)
+            return KeylessOutcome(fault, approved, write=write)
         changed = changes if result.code is None else UserChanges()
-        return KeylessOutcome(replace(result, latency_ms=latency_ms), changed, write)
+        return KeylessOutcome(replace(result, latency_ms=latency_ms), approved, changed, write)
+
+    async def _confirm(self, claimed: ClaimedCall, execution: Execution, hook: CallHook | None) -> ApprovedSend | None:
+        """Return who approved the call; None where nobody has to. Raise `CallRefusedError`, or `NotSentError` until then."""
+        arguments = dict(claimed.ticket.display_arguments)
+        confirmation = begin_confirmation(self.approving, claimed, arguments)
+        if confirmation is None:
+            return None
+        target = NOTHING if hook is None else await hook.find_target(claimed, execution)
+        if target.is_done or not confirmation.needs_form(host=target.host, method=target.method):
+            return None
+        form = EffectForm(arguments=arguments, target=target.name, version=target.version)
+        try:
+            await confirmation.confirm(form, host=target.host, method=target.method)
+        except CallRefusedError as refused:  # a person may have written anything
+            scanned, _ = await self._scan(execution, KeylessAnswer(refused.refusal.message))
+            raise CallRefusedError(replace(refused.refusal, message=scanned.content)) from None
+        return confirmation.approved
 
     async def _scan(self, execution: Execution, answer: KeylessAnswer) -> tuple[KeylessAnswer, UserChanges]:
         """Return the answer and its changes as they may be stored: with every credential of the task redacted.

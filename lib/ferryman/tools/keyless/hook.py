@@ -1,12 +1,13 @@
 """What a kind of tool adds around the calls of its function: what it is told besides, and what is done before and after.
 
-A kind that needs nothing of that has no hook. To add one: a class with these two methods in the kind's own package, and an
+A kind that needs nothing of that has no hook. To add one: a class with these three methods in the kind's own package, and an
 entry under its kind in the `hooks` of `KeylessCalls` (`composition/orchestrator.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
@@ -15,14 +16,38 @@ from ferryman.domain.files.writes import ClosedWrite
 from ferryman.ports.tickets import ClaimedCall
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTarget:
+    """What a call is about, such as a file or a page, and the `version` of it where it has one.
+
+    `host` and `method` are of one that is asked by HTTP. `is_done` tells that an earlier attempt has had its effect, so that
+    the call changes nothing further.
+    """
+
+    name: str = ""
+    version: str = ""
+    host: str | None = None
+    method: str | None = None
+    is_done: bool = False
+
+
+NOTHING = CallTarget()
+
+
 class CallHook(Protocol):
     """Runs in the orchestrator, which has Firestore and no key, while the call is claimed by this delivery and no other.
 
-    Both methods may run more than once for a call: again after a crash, with the same `claimed.call_request` (execution and
+    Every method may run more than once for a call: again after a crash, with the same `claimed.call_request` (execution and
     seq), a higher `claimed.ticket.attempt`, and `claimed.again` where an earlier attempt may have reached the function. So what
     they store is keyed by execution and seq. A call that is ended from outside while its answer is lost (a cancel, a kill
     switch) is never concluded: what was set aside for it needs an end of its own.
     """
+
+    async def find_target(self, claimed: ClaimedCall, execution: Execution) -> CallTarget:
+        """Return what the call would be about, for a person who is asked whether to make it; nothing is set aside for it yet.
+
+        Raise `CallRefusedError` where the call is refused anyway, `UnavailableError` to have it made later.
+        """
 
     async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:
         """Return what is posted beside `call`, `tool`, `arguments`, `user` and `within_s`, which it cannot replace.

@@ -21,8 +21,7 @@ from ferryman.domain.http.headers import normalize_header
 from ferryman.domain.http.request import OutboundRequest, SecretPlaceholder, Template
 from ferryman.domain.http.url import parse_url
 from ferryman.domain.tools.declared import Apply
-from ferryman.ports.errors import UnavailableError
-from ferryman.tools.prepared_call import NotSentError
+from ferryman.ports.errors import NotSentError, UnavailableError
 from ferryman.tools.tokens.cache import cache_key, obtain_token
 from ferryman.tools.tokens.client import TOKEN, bind_secret
 from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed

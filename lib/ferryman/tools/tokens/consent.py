@@ -73,10 +73,15 @@ async def redeem_code(
 async def _store(deps: GrantDependencies, credential: Credential, version: int) -> None:
     for _ in range(ATTEMPTS):
         before = await find_sealed(deps, credential.label)
+        assert credential.grant is not None, "a consent has a grant"
         label = replace(credential.label, version=await deps.credentials.next_version(credential.label.task, credential.name))
+        grant = replace(credential.grant, consented=label.version)
         try:
             sealed = await seal_grant(
-                deps, replace(credential, label=label), version=version, created_at=before.created_at if before else None
+                deps,
+                replace(credential, label=label, grant=grant),
+                version=version,
+                created_at=before.created_at if before else None,
             )
             await deps.credentials.put(sealed)
             return

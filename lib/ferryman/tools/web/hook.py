@@ -17,6 +17,7 @@ from ferryman.domain.files.kept import KEPT_BYTES_MAX
 from ferryman.domain.http.url import InvalidUrlError, parse_page_url
 from ferryman.domain.urls.origin import FETCHES_PER_SITE
 from ferryman.ports.tickets import ClaimedCall
+from ferryman.tools.keyless.hook import CallTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,16 @@ class WebHook:
     """
 
     keeps: bool = False
+
+    async def find_target(self, claimed: ClaimedCall, execution: Execution) -> CallTarget:  # noqa: ARG002 - the ticket says it
+        url, origin = claimed.ticket.display_arguments.get("url"), claimed.ticket.url_origin
+        if origin is None or not origin.is_fetched or not isinstance(url, str):
+            raise CallRefusedError(_refuse(url, origin))
+        try:
+            host = parse_page_url(url.strip()).host
+        except InvalidUrlError as error:
+            raise CallRefusedError(refusal.refuse_malformed_url(str(error))) from None
+        return CallTarget(name=url, host=host, method="GET")
 
     async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:  # noqa: ARG002 - the ticket says it
         """Return `origin`, and whether redirects may lead `anywhere` public; if not, to hosts of the patterns `domains`.
