@@ -36,7 +36,6 @@ from ferryman.tools.tokens.dependencies import TokenDependencies
 from ferryman.vault.seal import PublicKey, build_token_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
 
-
 PLACE = ExecutionContext(user=EMBEDDED, owner=EMBEDDED, workspace=EMBEDDED, agent=EMBEDDED, task=EMBEDDED, execution=EMBEDDED)
 
 

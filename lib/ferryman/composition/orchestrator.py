@@ -13,6 +13,7 @@ from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import FILES, FINDING, RECALLING, list_offered
 from ferryman.gcp.alerts import FirestoreAlerts
+from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import RandomIds, SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
@@ -55,6 +56,7 @@ from ferryman.models.anthropic import AnthropicModel
 from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
+from ferryman.tools.approving.confirming import ApprovingDependencies
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keeping.answered import AnsweredCalls
@@ -68,6 +70,7 @@ from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.tools.web.arguments import READING_S, SECONDS_MAX
 from ferryman.tools.web.hook import WebHook
+from ferryman.vault.decisions import PublishedKeys
 from ferryman.vault.seal import PublicKey, build_call_info
 from ferryman.vault.sign import ReceiptSigning, parse_public_keys
 
@@ -101,6 +104,11 @@ class OrchestratorFunction:
             hooks={FILES: FileHook(room=room)},
             results=None if files is None else ResultFiles(files=files, scanner=remote),
             halt_watch=HaltWatch(FirestoreHalts(clients), tracer),
+            approving=ApprovingDependencies(
+                approvals=FirestoreApprovals(clients),
+                verifier=PublishedKeys(parse_public_keys(settings.decision_public_keys)),
+                clock=clock,
+            ),
         )
         # a page may take longer than any other call
         page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S) + keeping_s)

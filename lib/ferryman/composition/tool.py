@@ -5,6 +5,7 @@ from __future__ import annotations
 from ferryman import catalog
 from ferryman.egress import checking
 from ferryman.egress.build import build_gate
+from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.firestore import FirestoreClient
@@ -19,8 +20,11 @@ from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
+from ferryman.tools.approving.confirming import ApprovingDependencies
 from ferryman.tools.execute_call import ToolDependencies, build_opened_cache
 from ferryman.tools.prepared_call import make_builtin_preparer
+from ferryman.vault.decisions import PublishedKeys
+from ferryman.vault.sign import parse_public_keys
 from ferryman.vault.vault import Vault
 
 
@@ -50,6 +54,11 @@ class ToolFunction:
             halts=FirestoreHalts(firestore),
             clock=SystemClock(),
             tracer=tracer,
+            approving=ApprovingDependencies(
+                approvals=FirestoreApprovals(firestore),
+                verifier=PublishedKeys(parse_public_keys(settings.decision_public_keys)),
+                clock=SystemClock(),
+            ),
             opened=opened,
         )
 

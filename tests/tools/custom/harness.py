@@ -28,7 +28,7 @@ from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.declared.preparing import make_custom_preparer
 from ferryman.tools.prepared_call import CallContext, PreparedCall
-from tests.builders import build_label, build_policy, build_task, build_ticket
+from tests.builders import build_execution, build_label, build_policy, build_task, build_ticket
 from tests.canaries import canary
 from tests.plain_gate import FilledRequest, PlainGate, build_response, redact_document_plainly
 from tests.tools.tokens.harness import Harness
@@ -106,6 +106,7 @@ class CustomToolHarness:
             policy=replace(POLICY, declared=self.frozen),
             versions={"KEY": 1},
             created=START,
+            context=build_execution().context,
             task_name="n",
         )
         credentials = {"KEY": Credential(label=LABEL, secret=Secret(KEY))}

@@ -12,8 +12,7 @@ from ferryman.domain.calls.refusal import CallRefusedError, refuse_address
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Repeatable
-from ferryman.ports.errors import UnavailableError
-from ferryman.ports.errors import NotSentError
+from ferryman.ports.errors import NotSentError, UnavailableError
 from ferryman.tools.tokens.access import FORMER, obtain_access, send_with_token
 from ferryman.tools.tokens.client import TOKEN
 from tests.plain_gate import build_response

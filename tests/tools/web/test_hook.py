@@ -22,6 +22,7 @@ def claim(origin: UrlOrigin | None, tools: tuple[str, ...] = READS_ON) -> Claime
         policy=build_policy(tools=tools, domains=("ok.test",)),
         versions={},
         created=START,
+        context=build_execution().context,
     )
 
 

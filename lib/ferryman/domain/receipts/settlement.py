@@ -23,7 +23,8 @@ def write_settlement(ticket: Ticket) -> dict[str, Any]:
     report = {"state": ticket.state.value, "attempt": ticket.attempt, "in_doubt": ticket.in_doubt}
     approved = None if ticket.approved is None else {**asdict(ticket.approved), "at": ticket.approved.at.isoformat()}
     result = None if ticket.result is None else asdict(ticket.result)
-    return {**report, **times, "result": result, "approval": ticket.approval, "approved": approved}
+    asked = {"approval": ticket.approval, "form_digest": ticket.form_digest, "approved": approved}
+    return {**report, **times, "result": result, **asked}
 
 
 def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
@@ -39,6 +40,7 @@ def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
         in_doubt=bool(report["in_doubt"]),
         result=None if report["result"] is None else _read_result(report["result"]),
         approval=str(report["approval"]),
+        form_digest=str(report["form_digest"]),
         approved=_read_approved(report["approved"]),
         **times,
     )
