@@ -46,9 +46,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture(scope="session")
-def service(clock: ManualClock) -> Iterator[dict[str, str]]:
+def stage(clock: ManualClock) -> Stage:
+    """What the API stands on."""
+    return Stage(clock=clock)
+
+
+@pytest.fixture(scope="session")
+def service(stage: Stage) -> Iterator[dict[str, str]]:
     """The variables that name an API on doubles."""
-    stage = Stage(clock=clock)
     key = stage.owner("ann")["Authorization"].removeprefix("Bearer ")
     server = uvicorn.Server(uvicorn.Config(api.create(stage.deps()), port=0, log_config=None))
     begun = threading.Event()

@@ -43,6 +43,7 @@ def test_the_help_of_json_says_whether_one_document_is_printed_or_many() -> None
     helps = dict(list_json_helps(main))
     assert set(helps.values()) == {ONE_DOCUMENT, DOCUMENT_LINES}
     assert {words for words, text in helps.items() if text == DOCUMENT_LINES} == {
+        "approvals watch",
         "chat",
         "logs",
         "run",

@@ -125,6 +125,11 @@ async def watch(session: ApiSession, execution: str | None, once: bool) -> int:
         return exits.INTERRUPTED
 
 
+def is_terminal() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty()
+
+
 def build_row(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return an approval on one line."""
     return {
@@ -151,7 +156,7 @@ def _print_news(session: ApiSession, item: Mapping[str, Any]) -> None:
 async def _decide(session: ApiSession, approval: str, verdict: str, *, digest: str | None, yes: bool, **options: Any) -> int:
     """Show the approval, ask, and decide about the digest that was shown. Raise `ApiRefusedError`."""
     screen = session.screen
-    if digest is None and (yes or not sys.stdin.isatty() or screen.as_json):
+    if digest is None and (yes or not is_terminal() or screen.as_json):
         raise click.UsageError("name what you decide about: --digest HEX, as `ferryman approvals show` prints it")
     record = await session.client.get_approval(approval)
     shown = record["digest"]
@@ -159,7 +164,7 @@ async def _decide(session: ApiSession, approval: str, verdict: str, *, digest: s
     if digest is not None and digest != shown:
         screen.print_error(f"the digest is {shown} by now: look at {approval} again; nothing was decided")
         return exits.REFUSED
-    if not (yes or screen.as_json or (digest is not None and not sys.stdin.isatty())):
+    if not (yes or screen.as_json or (digest is not None and not is_terminal())):
         print_approval(screen, record)
         if not click.confirm(f"{verdict.capitalize()} {approval} with the digest {shown}?", err=True):
             screen.print_line("nothing was decided", "dim")

@@ -20,6 +20,7 @@ class AgentJson(TypedDict):
     conversation_credits_max: str | None
     tools_enabled: bool
     enabled_tools: list[str] | None
+    approvals: list[ApprovalRuleJson]
     template: str | None
     is_default: bool
     archived: bool
@@ -61,6 +62,13 @@ class AlertJson(TypedDict):
     settled_at: str | None
 
 
+class AmountLimitJson(TypedDict):
+    """The argument that a rule looks at, and the number that it has to be above."""
+
+    argument: str
+    above: str
+
+
 class AnswerMetadataJson(TypedDict):
     """How an answer was made. `state` is `stopped` where a person stopped it; what was written until then is kept."""
 
@@ -92,6 +100,16 @@ class ApprovalJson(TypedDict):
     form: dict[str, Any]
     label: FlowLabelJson
     before: EarlierFormJson | None
+
+
+class ApprovalRuleJson(TypedDict):
+    """A rule as it is stored."""
+
+    mode: Literal["never", "when_untrusted", "always"]
+    tools: list[str]
+    hosts: list[str]
+    methods: list[str]
+    amount: AmountLimitJson | None
 
 
 class ArchiveImportJson(TypedDict):
@@ -535,6 +553,7 @@ class ListedTaskJson(TypedDict):
     webhook_urls: list[str]
     webhook_match: str
     tool_loading: Literal["all", "context-aware"]
+    approvals: list[ApprovalRuleJson]
     max_iterations: int
     max_credits: str
     max_credits_month: str | None
@@ -792,6 +811,7 @@ class TaskJson(TypedDict):
     webhook_urls: list[str]
     webhook_match: str
     tool_loading: Literal["all", "context-aware"]
+    approvals: list[ApprovalRuleJson]
     max_iterations: int
     max_credits: str
     max_credits_month: str | None
@@ -923,5 +943,6 @@ class WorkspaceJson(TypedDict):
     alert_url: str | None
     alert_secret: str | None
     retention_days: int | None
+    approvals: list[ApprovalRuleJson]
     created_at: str
     updated_at: str

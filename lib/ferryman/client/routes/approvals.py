@@ -28,8 +28,8 @@ def get_approval(approval: str) -> ApiRequest[answers.ApprovalJson]:
 def decide_approval(
     approval: str,
     verdict: str,
-    *,
     digest: str,
+    *,
     sends: int = 1,
     reason: str = "",
     arguments: Mapping[str, Any] | None = None,
@@ -48,9 +48,9 @@ def decide_approval(
 
 def create_standing_approval(
     tool: str,
-    *,
     uses: int,
     expires_in_days: int,
+    *,
     task: str | None = None,
     hosts: Sequence[str] = (),
     methods: Sequence[str] = (),
