@@ -46,20 +46,22 @@ resource "google_cloudfunctions2_function" "this" {
     }
 
     environment_variables = merge(var.settings, length(try(each.value.buckets, [])) == 0 ? {} : local.s3_variables, { for bucket in try(each.value.buckets, []) : "FERRYMAN_OBJECTS_BUCKET" => google_storage_bucket.files[bucket].name if var.s3 == null }, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.streamers, [])) == 0 ? {} : { FERRYMAN_STREAMERS = jsonencode([for account in each.value.streamers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, each.value.egress == "search" && var.searxng_endpoint != null ? { FERRYMAN_SEARXNG_ENDPOINT = var.searxng_endpoint } : {}, {
-      GOOGLE_CLOUD_PROJECT         = var.project
-      FERRYMAN_FUNCTION            = each.key
-      FERRYMAN_LOCATION            = var.region
-      FERRYMAN_FUNCTION_URLS       = jsonencode(local.urls)
-      FERRYMAN_CALLERS             = jsonencode([for caller in each.value.callers : "${caller}@${var.project}.iam.gserviceaccount.com" if caller != "anyone"])
-      FERRYMAN_QUEUE               = google_cloud_tasks_queue.this["executions"].name
-      FERRYMAN_SCHEDULES_QUEUE     = google_cloud_tasks_queue.this["schedules"].name
-      FERRYMAN_QUEUE_CALLER        = one(values(google_service_account.queue)).email
-      FERRYMAN_SEALING_PUBLIC_KEY  = var.sealing_public_key
-      FERRYMAN_RECEIPT_PUBLIC_KEYS = jsonencode(var.receipt_public_keys)
-      FERRYMAN_SEALING_KEY_SECRET  = google_secret_manager_secret.this["ferryman-sealing-key"].secret_id
-      FERRYMAN_RECEIPT_KEY_SECRET  = google_secret_manager_secret.this["ferryman-receipt-key"].secret_id
-      FERRYMAN_VERTEX_REGION       = var.vertex_region
-      FERRYMAN_FILES_SET           = "1"
+      GOOGLE_CLOUD_PROJECT          = var.project
+      FERRYMAN_FUNCTION             = each.key
+      FERRYMAN_LOCATION             = var.region
+      FERRYMAN_FUNCTION_URLS        = jsonencode(local.urls)
+      FERRYMAN_CALLERS              = jsonencode([for caller in each.value.callers : "${caller}@${var.project}.iam.gserviceaccount.com" if caller != "anyone"])
+      FERRYMAN_QUEUE                = google_cloud_tasks_queue.this["executions"].name
+      FERRYMAN_SCHEDULES_QUEUE      = google_cloud_tasks_queue.this["schedules"].name
+      FERRYMAN_QUEUE_CALLER         = one(values(google_service_account.queue)).email
+      FERRYMAN_SEALING_PUBLIC_KEY   = var.sealing_public_key
+      FERRYMAN_RECEIPT_PUBLIC_KEYS  = jsonencode(var.receipt_public_keys)
+      FERRYMAN_SEALING_KEY_SECRET   = google_secret_manager_secret.this["ferryman-sealing-key"].secret_id
+      FERRYMAN_RECEIPT_KEY_SECRET   = google_secret_manager_secret.this["ferryman-receipt-key"].secret_id
+      FERRYMAN_DECISION_PUBLIC_KEYS = jsonencode(var.decision_public_keys)
+      FERRYMAN_API_KEY_SECRET       = google_secret_manager_secret.this["ferryman-api-key"].secret_id
+      FERRYMAN_VERTEX_REGION        = var.vertex_region
+      FERRYMAN_FILES_SET            = "1"
     })
 
     dynamic "secret_environment_variables" {

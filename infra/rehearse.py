@@ -44,6 +44,7 @@ def variables(function: str) -> dict[str, str]:
         "GOOGLE_CLOUD_PROJECT": "rehearsal",
         "FERRYMAN_SEALING_PUBLIC_KEY": f"1:{public}",
         "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps({"1": sign.derive_public_key(sign.generate_private_key()).hex()}),
+        "FERRYMAN_DECISION_PUBLIC_KEYS": json.dumps({"1": sign.derive_public_key(sign.generate_private_key()).hex()}),
         "FERRYMAN_FUNCTION_URLS": json.dumps({name: f"https://{name}.example" for name in build.functions()}),
         "FERRYMAN_CALLERS": json.dumps(["somebody@rehearsal.iam.gserviceaccount.com"]),
         # as the platform starts it: bare, told by variables

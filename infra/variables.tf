@@ -25,6 +25,15 @@ variable "receipt_public_keys" {
   }
 }
 
+variable "decision_public_keys" {
+  description = "The public halves of the valid versions of the key that decisions of people are signed with, at most two: the hex of each by its version."
+  type        = map(string)
+  validation {
+    condition     = length(var.decision_public_keys) > 0 && length(var.decision_public_keys) <= 2 && alltrue([for version, key in var.decision_public_keys : can(regex("^[1-9][0-9]*$", version)) && can(regex("^[0-9a-f]{64}$", key))])
+    error_message = "Keys for decisions are 64 hex digits each, by their version, at most two."
+  }
+}
+
 variable "region" {
   description = "Where functions, queues, secrets and files are."
   type        = string

@@ -200,6 +200,7 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
         await services.create_queues(operator, project)
         sealing = await provision.provision_sealing_key(operator, project, operator_settings.sealing_key_secret)
         receipts = await provision.provision_receipt_keys(operator, project, operator_settings.receipt_key_secret)
+        decisions = await provision.provision_decision_keys(operator, project, operator_settings.api_key_secret)
 
         def settings(function: str) -> Settings:
             return Settings(
@@ -207,6 +208,7 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
                 function=function,
                 sealing_public_key=sealing,
                 receipt_public_keys=receipts,
+                decision_public_keys=decisions,
                 queue_caller=f"queue@{project}.iam.gserviceaccount.com",
                 function_urls={ORCHESTRATOR: "http://127.0.0.1:9"},
                 simulated_internet=internet.table,

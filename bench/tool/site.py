@@ -95,6 +95,7 @@ async def run_site() -> AsyncIterator[Site]:
                     urls={"api_call": url},
                     sealing_public_key=public,
                     receipt_public_keys={},
+                    decision_public_keys={},
                     scripted_model_url="",
                 )
                 row = next(row for row in environment.load_functions() if row["name"] == "api_call")

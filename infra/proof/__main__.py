@@ -21,6 +21,7 @@ REQUIRED: dict[str, Any] = {
     "project": "demo-project",
     "sealing_public_key": "1:" + "A" * 1624,
     "receipt_public_keys": {"1": "0" * 64},
+    "decision_public_keys": {"1": "1" * 64},
 }
 OWN_MODELS = json.dumps({"own": {"url": "https://gateway.example.com", "input": 0, "output": 0, "key": "MODEL_KEY_GATEWAY"}})
 S3 = {

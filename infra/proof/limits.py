@@ -117,6 +117,7 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
         "its queue's account": (known.queue_caller, f"ferryman-queue@{domain}"),
         "its sealing key": (known.sealing_public_key, variables["sealing_public_key"]),
         "its receipt keys": (dict(known.receipt_public_keys), variables["receipt_public_keys"]),
+        "its keys for decisions": (dict(known.decision_public_keys), variables["decision_public_keys"]),
         "its bucket": (
             (known.objects_bucket, known.s3_bucket, known.s3_access_key != ""),
             _name_bucket(row, variables),

@@ -118,6 +118,7 @@ def of_code() -> Matrix:
             "firestore": _find_firestore_use(graph.find_modules_that_directly_import("ferryman.gcp.documents") & rooms),
             "secret ferryman-sealing-key": "access" if "ferryman.gcp.keys" in rooms else NOTHING,
             "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
+            "secret ferryman-api-key": "access" if "ferryman.gcp.deciding" in rooms else NOTHING,
             "queue executions": "create tasks" if "CloudTasksQueue" in queues else NOTHING,
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
             "bucket ferryman-files": _name_use(

@@ -31,6 +31,11 @@ run "as_it_comes" {
   }
 
   assert {
+    condition     = [for key, binding in google_secret_manager_secret_iam_member.reads : split(">", key)[0] if binding.secret_id == "ferryman-api-key"] == ["api"]
+    error_message = "Only the API reads the key that decisions of people are signed with."
+  }
+
+  assert {
     condition     = [for key, binding in google_storage_bucket_iam_member.files : key] == ["files>ferryman-files"]
     error_message = "One function may use the bucket of files, and nobody else."
   }

@@ -56,6 +56,11 @@ def test_a_function_without_keys_reaches_no_secret_and_no_other_function_and_no_
     assert (row["unseals"], row["model"]) == (False, False)
 
 
+def test_only_the_api_may_read_the_key_for_decisions_and_it_reads_no_other():
+    assert [name for name, row in ROWS.items() if "ferryman-api-key" in row["secrets"]] == ["api"]
+    assert ROWS["api"]["secrets"] == ["ferryman-api-key"]
+
+
 def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():
     assert [name for name, row in ROWS.items() if "ferryman-receipt-key" in row["secrets"]] == ["orchestrator"]
     assert ROWS["orchestrator"]["secrets"] == ["ferryman-receipt-key"]

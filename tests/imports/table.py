@@ -124,11 +124,12 @@ async def prepare(stack: Mapping[str, Any], function: str) -> FirstCall:
         )
     clients = provision.connect(stack["env"])
     receipts = await provision.provision_receipt_keys(clients, project, Settings().receipt_key_secret)
+    decisions = await provision.provision_decision_keys(clients, project, Settings().api_key_secret)
     await clients.close()
     method, path, headers, body, status = CALLS[function]
     text = body if isinstance(body, str) else json.dumps(body)
     return FirstCall(
-        env=build_environment(stack, row, port, receipts),
+        env=build_environment(stack, row, port, receipts, decisions),
         warm={"method": "POST", "path": "/warm", "headers": {"authorization": f"Bearer {warmer}"}, "body": ""},
         call={"method": method, "path": path, "headers": {**headers, "authorization": f"Bearer {caller}"}, "body": text},
         status=status,
@@ -136,7 +137,7 @@ async def prepare(stack: Mapping[str, Any], function: str) -> FirstCall:
 
 
 def build_environment(
-    stack: Mapping[str, Any], row: Mapping[str, Any], port: int, receipts: Mapping[str, str]
+    stack: Mapping[str, Any], row: Mapping[str, Any], port: int, receipts: Mapping[str, str], decisions: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the variables of a function, with the rights of the operator."""
     secret = PortToken(read_file(stack["env"]["LOCAL_CLOUD_TOKEN_FILE"])).derive(f"metadata/{row['name']}").value
@@ -145,6 +146,7 @@ def build_environment(
         urls=stack["functions"],
         sealing_public_key=seal.format_public_key(1, seal.derive_public_key(seal.generate_private_key())),
         receipt_public_keys=receipts,
+        decision_public_keys=decisions,
         scripted_model_url=stack["env"]["ANTHROPIC_BASE_URL"],
     )
     metadata = f"127.0.0.1:{port}/{secret}"

@@ -35,7 +35,7 @@ def test_every_variable_says_what_it_is_for():
     assert len(variables) > 10
     assert [name for name, body in variables if not re.search(r'description = ".{20,}"', body)] == []
     required = [name for name, body in variables if "default" not in body]
-    assert required == ["project", "sealing_public_key", "receipt_public_keys"]
+    assert required == ["project", "sealing_public_key", "receipt_public_keys", "decision_public_keys"]
 
 
 def test_what_may_be_set_is_what_a_local_function_takes_from_its_caller():

@@ -37,6 +37,7 @@ def test_every_function_is_told_to_log_at_debug(row: Mapping[str, Any], stack: M
         urls=stack["functions"],
         sealing_public_key="",
         receipt_public_keys={},
+        decision_public_keys={},
         scripted_model_url="",
         caller=os.environ,  # as the stack was started
     )

@@ -192,6 +192,7 @@ class Stage:
             info=seal.build_credential_info,
             prove=lambda connection, proof: sealer.seal(seal.encode_proof(proof), seal.build_connection_info(connection)),
             receipt_keys=self.receipt_keys,
+            decision_keys={1: derive_decision_public_key(API_KEY)},
             names=TableNames(NAMES),
             clock=self.clock,
             ids=self.ids,

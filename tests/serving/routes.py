@@ -166,6 +166,7 @@ ROUTES = (
     Ask("GET", "/v1/plans", 200),
     Ask("GET", "/v1/models", 200),
     Ask("GET", "/v1/receipt-keys", 200),
+    Ask("GET", "/v1/decision-keys", 200),
     Ask("GET", "/v1/me", 200),
     Ask("GET", "/v1/ledger", 200),
     Ask("GET", "/v1/budget", 200),

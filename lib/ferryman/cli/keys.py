@@ -22,7 +22,7 @@ def keys() -> None:
 @keys.command("list")
 @operator_command
 async def list_(deps: Operator, screen: Screen) -> None:
-    """List the versions of the sealing key and of the receipt key, and what is sealed to each."""
+    """List the versions of the sealing key, the receipt key and the key for decisions, and what is sealed to each."""
     credentials = Counter(sealed.version for sealed in await deps.sealed_inventory.list_credentials())
     calls = await deps.sealed_inventory.count_calls()
     rows = [
@@ -34,14 +34,14 @@ async def list_(deps: Operator, screen: Screen) -> None:
             "credentials": credentials[sealed.number] if key_store is deps.sealing else None,
             "calls_under_way": calls.get(sealed.number, 0) if key_store is deps.sealing else None,
         }
-        for name, key_store in (("sealing", deps.sealing), ("receipts", deps.receipts))
+        for name, key_store in (("sealing", deps.sealing), ("receipts", deps.receipts), ("decisions", deps.decisions))
         for sealed in sorted(await key_store.list_versions(), key=lambda version: version.number)
     ]
     screen.print_list(rows, *COLUMNS)
 
 
 @keys.command()
-@click.argument("key", type=click.Choice(["sealing", "receipts"]), default="sealing")
+@click.argument("key", type=click.Choice(["sealing", "receipts", "decisions"]), default="sealing")
 @operator_command
 async def rotate(deps: Operator, screen: Screen, key: str) -> None:
     """Rotate the sealing key: a new version, every credential sealed to it, the old version disabled.
@@ -50,9 +50,16 @@ async def rotate(deps: Operator, screen: Screen, key: str) -> None:
     not destroyed: a backup from before is sealed to it. Broken off anywhere, the same command goes on.
 
     `rotate receipts` adds a version to the key that receipts are signed with; receipts of before stay verifiable.
+
+    `rotate decisions` adds a version to the key that decisions of people are signed with. The one before stays valid until the
+    next rotation: what was approved under it, and is not sent by then, is asked about again.
     """
     if key == "receipts":
         version = await rotation.rotate_receipts(deps.build_rotation(deps.receipts, screen.print_line))
+        screen.print_json({"key": key, "version": version})
+        return
+    if key == "decisions":
+        version = await rotation.rotate_decisions(deps.build_rotation(deps.decisions, screen.print_line))
         screen.print_json({"key": key, "version": version})
         return
     done = await rotation.rotate(deps.build_rotation(deps.sealing, screen.print_line))

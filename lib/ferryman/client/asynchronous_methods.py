@@ -51,6 +51,7 @@ class AsyncMethods:
     iterate_approvals = async_pager(approvals.list_approvals)
     get_approval = async_method(approvals.get_approval)
     decide_approval = async_method(approvals.decide_approval)
+    list_decision_keys = async_method(approvals.list_decision_keys)
     create_standing_approval = async_method(approvals.create_standing_approval)
     list_standing_approvals = async_method(approvals.list_standing_approvals)
     iterate_standing_approvals = async_pager(approvals.list_standing_approvals)

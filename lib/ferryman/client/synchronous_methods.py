@@ -51,6 +51,7 @@ class Methods:
     iterate_approvals = pager(approvals.list_approvals)
     get_approval = method(approvals.get_approval)
     decide_approval = method(approvals.decide_approval)
+    list_decision_keys = method(approvals.list_decision_keys)
     create_standing_approval = method(approvals.create_standing_approval)
     list_standing_approvals = method(approvals.list_standing_approvals)
     iterate_standing_approvals = pager(approvals.list_standing_approvals)

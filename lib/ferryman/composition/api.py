@@ -73,6 +73,7 @@ class ApiDependencies:
 
     `prove` seals what a connection keeps to the key holders.
     `decision_signing` is the key that decisions of people are signed with, which opens nothing.
+    `decision_keys` are the public halves of its valid versions.
     `receipt_keys` are the public halves of what receipts were ever signed with, by version.
     """
 
@@ -113,6 +114,7 @@ class ApiDependencies:
     info: Callable[[Label], bytes]
     prove: Callable[[Connection, Proof], bytes]
     receipt_keys: Mapping[int, bytes]
+    decision_keys: Mapping[int, bytes]
     names: NameResolver
     clock: Clock
     ids: Ids
@@ -243,6 +245,7 @@ def build_api(settings: Settings) -> ApiDependencies:
             SecretManagerDecisionKeys(SecretManagerClient(settings), settings),
             sign.parse_public_keys(settings.decision_public_keys),
         ),
+        decision_keys=sign.parse_public_keys(settings.decision_public_keys),
         files=RemoteFiles(functions),
         file_quotas=FirestoreFileQuotas(firestore),
         keyed=FirestoreKeyedRequests(firestore),

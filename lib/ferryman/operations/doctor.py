@@ -78,13 +78,14 @@ async def _api(operator: Operator, http: httpx.AsyncClient) -> AsyncGenerator[Do
     plans = {plan["name"] for plan in (await http.get(f"{url}/v1/plans", headers=signed)).json()["plans"]}
     mine = me.json()["plan"]
     yield _is("plans", "yours is known", mine in plans, f"{mine}, of {', '.join(sorted(plans))}")
-    served = (await http.get(f"{url}/v1/receipt-keys", headers=signed)).json()["keys"]
-    known = {str(version.number) for version in await operator.receipts.list_versions() if version.enabled}
-    missing = ", ".join(sorted(known - set(served)))
-    seen = f"versions {', '.join(served)}"
-    if missing:
-        seen += f"; {missing} is not handed out: run `ferryman keys rotate receipts`"
-    yield _is("receipts", "public keys", bool(known) and not missing, seen)
+    for name, key_store in (("receipts", operator.receipts), ("decisions", operator.decisions)):
+        served = (await http.get(f"{url}/v1/{name[:-1]}-keys", headers=signed)).json()["keys"]
+        known = {str(version.number) for version in await key_store.list_versions() if version.enabled}
+        missing = ", ".join(sorted(known - set(served)))
+        seen = f"versions {', '.join(served)}"
+        if missing:
+            seen += f"; {missing} is not handed out: run `ferryman keys rotate {name}`"
+        yield _is(name, "public keys", bool(known) and not missing, seen)
 
 
 async def _function(operator: Operator, row: Row, http: httpx.AsyncClient) -> AsyncGenerator[DoctorFinding, None]:

@@ -64,6 +64,7 @@ class StackEnvironment:
     urls: Mapping[str, str]
     sealing_public_key: str
     receipt_public_keys: Mapping[str, str]
+    decision_public_keys: Mapping[str, str]
     scripted_model_url: str
     hosts: Sequence[str] = ()
     caller: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -116,6 +117,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     env = {
         "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,
         "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(dict(around.receipt_public_keys)),
+        "FERRYMAN_DECISION_PUBLIC_KEYS": json.dumps(dict(around.decision_public_keys)),
         "FERRYMAN_FUNCTION_URLS": json.dumps(dict(around.urls)),
         **{f"FERRYMAN_{role.upper()}": json.dumps(allowed) for role, allowed in accounts.items()},
         "FERRYMAN_WARMERS": json.dumps([build_account(WARMER, around.project)]),

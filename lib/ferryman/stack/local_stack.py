@@ -148,9 +148,10 @@ async def _running(options: StackOptions, tell: Tell) -> AsyncIterator[Stack]:
 
 async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
     tell("provisioning the keys, the queues and the owner")
-    public, receipts = await asyncio.gather(
+    public, receipts, decisions = await asyncio.gather(
         provision.provision_sealing_key(running.clients, PROJECT, Settings().sealing_key_secret),
         provision.provision_receipt_keys(running.clients, PROJECT, Settings().receipt_key_secret),
+        provision.provision_decision_keys(running.clients, PROJECT, Settings().api_key_secret),
     )
     await provision.adopt_former_documents(running.clients, tell)
     for path in options.authorities:
@@ -160,6 +161,7 @@ async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
         urls=running.functions,
         sealing_public_key=public,
         receipt_public_keys=receipts,
+        decision_public_keys=decisions,
         scripted_model_url=running.env["ANTHROPIC_BASE_URL"],
         hosts=tuple(options.hosts),
         caller=options.environment,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -13,6 +13,9 @@ from ferryman.composition.operator import Operator, build_operator
 from ferryman.gcp.http import HttpClient
 from ferryman.stack import environment, provision
 from ferryman.stack.admin import Admin
+
+SIGNER = "api"
+"""The function that signs what people decide. It is restarted last: whoever sends knows a version before it signs with it."""
 
 SEALS = ("api", "http_tool", "orchestrator")
 """The functions that seal: credentials, fetched tokens, arguments of calls. What they seal to an old version, nobody can open
@@ -27,7 +30,8 @@ class RestartPublication:
     def __init__(self, admin: Admin, wire: HttpClient, url: str, key: str) -> None:
         self._admin = admin
         self._wire = wire
-        self._keys = f"{url}/v1/receipt-keys", {"Authorization": f"Bearer {key}"}
+        self._url = url
+        self._headers = {"Authorization": f"Bearer {key}"}
 
     async def publish_sealing_key(self, public: str) -> None:
         await self._change({"FERRYMAN_SEALING_PUBLIC_KEY": public})
@@ -38,12 +42,23 @@ class RestartPublication:
         )
 
     async def read_receipt_keys(self) -> Mapping[int, str]:
-        url, headers = self._keys
-        answer = await self._wire.client().get(url, headers=headers)
+        return await self._read("receipt-keys")
+
+    async def publish_decision_keys(self, public: Mapping[int, str]) -> None:
+        env = {"FERRYMAN_DECISION_PUBLIC_KEYS": json.dumps({str(version): half for version, half in public.items()})}
+        names = [row["name"] for row in environment.load_functions() if row["unseals"] or row["name"] == "orchestrator"]
+        await self._change(env, names)
+        await self._change(env, [SIGNER])
+
+    async def read_decision_keys(self) -> Mapping[int, str]:
+        return await self._read("decision-keys")
+
+    async def _read(self, kind: str) -> Mapping[int, str]:
+        answer = await self._wire.client().get(f"{self._url}/v1/{kind}", headers=self._headers)
         return {int(version): half for version, half in answer.raise_for_status().json()["keys"].items()}
 
-    async def _change(self, env: Mapping[str, str]) -> None:
-        await asyncio.gather(*(self._admin.change(function, env) for function in SEALS))
+    async def _change(self, env: Mapping[str, str], functions: Sequence[str] = SEALS) -> None:
+        await asyncio.gather(*(self._admin.change(function, env) for function in functions))
 
 
 @asynccontextmanager

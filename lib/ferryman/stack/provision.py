@@ -19,7 +19,7 @@ from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.settings import Settings
 from ferryman.stack.admin import read_token, trust_nobody
 from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, SCHEDULES_QUEUE, build_account, name_bucket
-from ferryman.vault import seal, sign
+from ferryman.vault import decision_keys, seal, sign
 
 OWNER = "local"
 PLAN = "pro"
@@ -56,6 +56,15 @@ async def provision_receipt_keys(clients: GoogleClients, project: str, secret: s
     """Return the public halves of all receipt keys as the functions take them, the first of them made at the first start."""
     privates = await _provision_key(clients, project, secret, sign.generate_private_key)
     return {str(version): sign.derive_public_key(private).hex() for version, private in privates.items()}
+
+
+async def provision_decision_keys(clients: GoogleClients, project: str, secret: str) -> dict[str, str]:
+    """Return the public halves of the valid keys for decisions likewise."""
+    privates = await _provision_key(clients, project, secret, decision_keys.generate_secret)
+    return {
+        str(version): decision_keys.derive_decision_public_key(privates[version]).hex()
+        for version in decision_keys.select_valid(privates)
+    }
 
 
 async def _provision_key(clients: GoogleClients, project: str, secret: str, generate: Callable[[], bytes]) -> dict[int, bytes]:

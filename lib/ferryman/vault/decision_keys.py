@@ -6,7 +6,8 @@ Whoever sends verifies with the published halves and can sign nothing.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+import secrets
+from collections.abc import Iterable, Mapping
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -48,12 +49,22 @@ class DecisionSigning:
         return key
 
 
+def select_valid(versions: Iterable[int]) -> list[int]:
+    """Return the versions that are valid of those that are enabled: the newest, and the one before."""
+    return sorted(versions)[-VALID_MAX:]
+
+
 def derive_signing_key(version: int, secret: bytes) -> SigningKey:
     """Return the key that decisions are signed with under this version of the secret. Raise ValueError for another length."""
     if len(secret) != SECRET_BYTES:
         raise ValueError(f"the api's key must be {SECRET_BYTES} bytes")
     seed = HKDF(algorithm=SHA256(), length=SECRET_BYTES, salt=None, info=INFO).derive(secret)
     return SigningKey(version, seed)
+
+
+def generate_secret() -> bytes:
+    """Return a new version of the secret, as Secret Manager keeps it."""
+    return secrets.token_bytes(SECRET_BYTES)
 
 
 def derive_decision_public_key(secret: bytes) -> bytes:

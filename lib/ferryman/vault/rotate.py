@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ferryman.domain.credentials.keys import KeyVersion, SealedCredentialRef
 from ferryman.ports.clock import Clock
-from ferryman.vault import seal, sign
+from ferryman.vault import decision_keys, seal, sign
 
 
 class NothingToRotateError(Exception):
@@ -49,6 +49,8 @@ class Publication(Protocol):
     async def publish_sealing_key(self, public: str) -> None: ...
     async def publish_receipt_keys(self, public: Mapping[int, str]) -> None: ...
     async def read_receipt_keys(self) -> Mapping[int, str]: ...
+    async def publish_decision_keys(self, public: Mapping[int, str]) -> None: ...
+    async def read_decision_keys(self) -> Mapping[int, str]: ...
 
 
 class TaskResealer(Protocol):
@@ -188,6 +190,31 @@ async def rotate_receipts(deps: RotationDependencies) -> int:
     halves = {number: sign.derive_public_key(await deps.key_store.private(number)).hex() for number in enabled}
     await deps.publication.publish_receipt_keys({**served, **halves})
     deps.tell(f"receipts are signed with version {enabled[-1]}")
+    return enabled[-1]
+
+
+async def rotate_decisions(deps: RotationDependencies) -> int:
+    """Add a version to the api's key; return the version that decisions of people are now signed with.
+
+    It and the one before are valid: an older one is disabled, and what was approved under it is asked about again. A version
+    that was added and never published is used first.
+    """
+    enabled = _list_enabled(await deps.key_store.list_versions())
+    if not enabled:
+        raise NothingToRotateError("there is no key for decisions yet; it is made when the deployment is set up")
+    if enabled[-1] in await deps.publication.read_decision_keys():
+        enabled.append(await deps.key_store.add(decision_keys.generate_secret()))
+        deps.tell(f"version {enabled[-1]} is added")
+    valid = decision_keys.select_valid(enabled)
+    secrets = {number: await deps.key_store.private(number) for number in valid}
+    await deps.publication.publish_decision_keys(
+        {number: decision_keys.derive_decision_public_key(secret).hex() for number, secret in secrets.items()}
+    )
+    deps.tell(f"decisions are signed with version {enabled[-1]}")
+    for number in enabled:
+        if number not in valid:
+            await deps.key_store.disable(number)
+            deps.tell(f"version {number} is disabled; what was approved under it is asked about again")
     return enabled[-1]
 
 

@@ -132,6 +132,7 @@ async def _cloud(folder: Path, source: Path | None) -> AsyncIterator[Mapping[str
 async def _provision(ready: Mapping[str, Any], admin: Admin, clients: GoogleClients, upstream: Upstream) -> None:
     public = await provision.provision_sealing_key(clients, PROJECT, Settings().sealing_key_secret)
     receipts = await provision.provision_receipt_keys(clients, PROJECT, Settings().receipt_key_secret)
+    decisions = await provision.provision_decision_keys(clients, PROJECT, Settings().api_key_secret)
     await provision.provision_queues(clients, PROJECT)
     await provision.provision_bucket(ready["env"])
     around = environment.StackEnvironment(
@@ -139,6 +140,7 @@ async def _provision(ready: Mapping[str, Any], admin: Admin, clients: GoogleClie
         urls=ready["functions"],
         sealing_public_key=public,
         receipt_public_keys=receipts,
+        decision_public_keys=decisions,
         scripted_model_url=ready["env"]["ANTHROPIC_BASE_URL"],
         caller={**SURROUNDINGS, "FERRYMAN_SEARXNG_ENDPOINT": f"http://127.0.0.1:{upstream.engine_port}"},
     )

@@ -60,6 +60,7 @@ async def test_the_keys_of_a_deployment_are_rotated_through_terraform_and_the_do
             str(version.number): sign.derive_public_key(await receipts.private(version.number)).hex()
             for version in await receipts.list_versions()
         },
+        "decision_public_keys": await journey.client.list_decision_keys(),
     }
     (checkout / "build").mkdir()
     file = checkout / "build" / f"keys-{project}.tfvars.json"
@@ -80,5 +81,8 @@ async def test_the_keys_of_a_deployment_are_rotated_through_terraform_and_the_do
     signed = await ferryman("keys", "rotate", "receipts", *options, **around)
     assert signed.code == 0, signed.err
     assert str(signed.json["version"]) in await journey.client.list_receipt_keys()
+    decided = await ferryman("keys", "rotate", "decisions", *options, **around)
+    assert decided.code == 0, decided.err
+    assert str(decided.json["version"]) in await journey.client.list_decision_keys()
     looked = await ferryman("doctor", *options, **around)
     assert [element for element in looked.json["findings"] if element["grade"] == "wrong"] == [], looked.err

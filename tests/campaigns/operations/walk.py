@@ -20,10 +20,11 @@ from typing import Any
 
 import pytest
 
-from ferryman.composition.operator import RECEIPT_KEY, SEALING_KEY
+from ferryman.composition.operator import DECISION_KEY, RECEIPT_KEY, SEALING_KEY
 from ferryman.gcp.key_store import SecretManagerKeyStore
 from ferryman.stack.admin import read_token
 from ferryman.vault import seal, sign
+from ferryman.vault.decision_keys import derive_decision_public_key, select_valid
 from tests.campaigns.operations.page import PAGE, Command, commands
 from tests.journeys.conftest import FERRYMAN, Journey, asks, call, says
 from tests.journeys.test_command_line import Shell
@@ -51,7 +52,7 @@ class Deployment:
     async def keep(self) -> None:
         """Tell the deployment what was done beside the local stack, which both share: the versions of the keys."""
         project, secrets, public = self.journey.stack["project"], {}, {}
-        for name in (SEALING_KEY, RECEIPT_KEY):
+        for name in (SEALING_KEY, RECEIPT_KEY, DECISION_KEY):
             key_store = SecretManagerKeyStore(self.journey.clients, project, name)
             known = sorted(await key_store.list_versions(), key=lambda version: version.number)
             private = {version.number: await key_store.private(version.number) if version.enabled else b"" for version in known}
@@ -62,7 +63,12 @@ class Deployment:
         if file.exists():
             sealing = seal.format_public_key(newest, seal.derive_public_key(public[SEALING_KEY][newest]))
             receipts = {str(number): sign.derive_public_key(key).hex() for number, key in public[RECEIPT_KEY].items()}
-            file.write_text(json.dumps({"sealing_public_key": sealing, "receipt_public_keys": receipts}))
+            decisions = {
+                str(number): derive_decision_public_key(public[DECISION_KEY][number]).hex()
+                for number in select_valid(public[DECISION_KEY])
+            }
+            keys = {"receipt_public_keys": receipts, "decision_public_keys": decisions}
+            file.write_text(json.dumps({"sealing_public_key": sealing, **keys}))
 
 
 async def run_execution(journey: Journey) -> tuple[str, str]:

@@ -71,13 +71,14 @@ if verb in ("plan", "apply", "destroy"):
         print(json.dumps({"@level": "error", "@message": "Error: " + known["diagnostic"], "type": "diagnostic"}))
         sys.exit(1)
     if verb == "apply":
-        for name in ("ferryman-sealing-key", "ferryman-receipt-key"):
+        for name in ("ferryman-sealing-key", "ferryman-receipt-key", "ferryman-api-key"):
             known["secrets"].setdefault(name, [])
         if not any(argument.startswith("-target") for argument in sys.argv):
             known["applied"] = variables
             env = {
                 "FERRYMAN_SEALING_PUBLIC_KEY": variables["sealing_public_key"],
                 "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(variables["receipt_public_keys"]),
+                "FERRYMAN_DECISION_PUBLIC_KEYS": json.dumps(variables["decision_public_keys"]),
             }
             for function in ("api", "orchestrator") if known.get("admin") else ():
                 import urllib.request

@@ -13,6 +13,7 @@ from ferryman.cli import main
 from ferryman.operations.deploy import commands, deployment, keychain
 from ferryman.operations.deploy.deployment import Deployment
 from ferryman.vault import seal, sign
+from ferryman.vault.decision_keys import derive_decision_public_key
 from tests.operations.deploying.doubles import PROJECT, Cloud, cloud
 
 ROOT = Path(__file__).parents[3]
@@ -86,6 +87,7 @@ def test_apply_makes_the_secrets_then_the_keys_then_the_rest(fake_cloud, root):
         ("terraform", "apply"),
         ("gcloud", "secrets versions add"),
         ("gcloud", "secrets versions add"),
+        ("gcloud", "secrets versions add"),
         ("terraform", "apply"),
         ("terraform", "output"),
     ]
@@ -106,7 +108,21 @@ def test_terraform_is_given_the_public_halves_of_what_is_in_the_secrets(fake_clo
         1, seal.derive_public_key(private(fake_cloud, keychain.SEALING))
     )
     assert applied["receipt_public_keys"] == {"1": sign.derive_public_key(private(fake_cloud, keychain.RECEIPTS)).hex()}
+    secret = private(fake_cloud, keychain.DECISIONS)
+    assert applied["decision_public_keys"] == {"1": derive_decision_public_key(secret).hex()}
     assert (applied["project"], applied["region"]) == (PROJECT, "us-central1")
+
+
+def test_a_deployment_of_before_the_key_for_decisions_is_planned_without_one(fake_cloud, root):
+    deployment = build_deployment(root)
+    deployment.apply()
+    file = root / "build" / f"keys-{PROJECT}.tfvars.json"
+    known = json.loads(file.read_text())
+    del known["decision_public_keys"]
+    file.write_text(json.dumps(known))
+    fake_cloud.change(secrets={**fake_cloud.state["secrets"], keychain.DECISIONS: []})
+    deployment.plan()
+    assert json.loads(file.read_text()) == {**known, "decision_public_keys": keychain.UNMADE["decision_public_keys"]}
 
 
 def test_no_private_half_is_in_an_argument_a_file_or_a_message(fake_cloud, root):
@@ -115,7 +131,7 @@ def test_no_private_half_is_in_an_argument_a_file_or_a_message(fake_cloud, root)
     output = json.dumps([fake_cloud.log, messages]) + "".join(
         path.read_text("latin-1") for path in root.rglob("*") if path.is_file()
     )
-    for secret in (keychain.SEALING, keychain.RECEIPTS):
+    for secret in (keychain.SEALING, keychain.RECEIPTS, keychain.DECISIONS):
         private_half = private(fake_cloud, secret)
         for spelt in (
             private_half.hex(),
@@ -158,7 +174,7 @@ def test_what_terraform_finds_wrong_is_told(fake_cloud, root):
 
 
 def test_an_apply_that_was_broken_off_after_the_secrets_goes_on(fake_cloud, root):
-    fake_cloud.change(secrets={keychain.SEALING: [], keychain.RECEIPTS: []})
+    fake_cloud.change(secrets={keychain.SEALING: [], keychain.RECEIPTS: [], keychain.DECISIONS: []})
     build_deployment(root).apply()
     assert len([command for command in fake_cloud.log if command[0] == "terraform" and command[2] == "apply"]) == 1
     assert all(len(versions) == 1 for versions in fake_cloud.state["secrets"].values())

@@ -20,7 +20,7 @@ from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.reseal import reseal_task
-from ferryman.vault import rotate, seal, sign
+from ferryman.vault import decision_keys, rotate, seal, sign
 from ferryman.vault.vault import Vault
 from tests.builders import build_execution, build_label, build_task, build_ticket
 from tests.canaries import canary
@@ -78,6 +78,7 @@ class Stage:
     memory: Memory = field(default_factory=Memory)
     key_store: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: seal.generate_private_key()}))
     receipts: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: sign.generate_private_key()}))
+    decisions: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: decision_keys.generate_secret()}))
     publication: MemoryPublication = field(default_factory=MemoryPublication)
     clock: ManualClock = field(default_factory=ManualClock)
     messages: list[str] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Stage:
     def __post_init__(self) -> None:
         self.publication.public = seal.format_public_key(1, seal.derive_public_key(self.key_store.privates[1]))
         self.publication.receipt_keys = {1: sign.derive_public_key(self.receipts.privates[1]).hex()}
+        self.publication.decision_keys = {1: decision_keys.derive_decision_public_key(self.decisions.privates[1]).hex()}
         self.sealed_inventory = MemorySealedInventory(self.memory, seal.read_key_version)
         self.vault = Vault(self.key_store)
         self.tools = ToolDependencies(

@@ -57,6 +57,7 @@ class MemoryPublication:
 
     public: str = ""
     receipt_keys: dict[int, str] = field(default_factory=dict)
+    decision_keys: dict[int, str] = field(default_factory=dict)
     drains: timedelta = timedelta(0)
 
     async def publish_sealing_key(self, public: str) -> None:
@@ -67,3 +68,9 @@ class MemoryPublication:
 
     async def read_receipt_keys(self) -> Mapping[int, str]:
         return dict(self.receipt_keys)
+
+    async def publish_decision_keys(self, public: Mapping[int, str]) -> None:
+        self.decision_keys = dict(public)
+
+    async def read_decision_keys(self) -> Mapping[int, str]:
+        return dict(self.decision_keys)

@@ -204,6 +204,26 @@ async def test_a_version_that_is_not_served_any_more_from_the_store_stays_served
     assert 1 in stage.publication.receipt_keys
 
 
+async def test_of_the_key_for_decisions_the_newest_version_and_the_one_before_are_valid():
+    stage = Stage()
+    assert await rotate.rotate_decisions(stage.deps(stage.decisions)) == 2
+    assert (set(stage.publication.decision_keys), stage.decisions.disabled) == ({1, 2}, set())
+    assert await rotate.rotate_decisions(stage.deps(stage.decisions)) == 3
+    assert (set(stage.publication.decision_keys), stage.decisions.disabled) == ({2, 3}, {1})
+
+
+async def test_wherever_the_rotation_of_the_key_for_decisions_is_killed_the_next_one_ends_it_with_two_versions():
+    whole = Stage()
+    await rotate.rotate_decisions(whole.deps(whole.decisions))
+    for point in range(1, whole.port_calls.index("after publish_decision_keys") + 1):
+        stage = Stage(kill_at=point)
+        with pytest.raises(Killed):
+            await rotate.rotate_decisions(stage.deps(stage.decisions))
+        stage.kill_at = -1
+        assert await rotate.rotate_decisions(stage.deps(stage.decisions)) == 2
+        assert set(stage.publication.decision_keys) == {1, 2}
+
+
 def with_former(stage: Stage) -> Stage:
     """Return `stage` after t1's credential A was stored over."""
     credentials = stage.memory.credentials["t1"]

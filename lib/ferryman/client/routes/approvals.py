@@ -46,6 +46,11 @@ def decide_approval(
     return post(build_path("approvals", approval, "decision"), read_as(answers.ApprovalJson), body, key=key)
 
 
+def list_decision_keys() -> ApiRequest[dict[str, str]]:
+    """Return the public keys that decisions are verified with, by version, in hex."""
+    return get(build_path("decision-keys"), lambda document: dict(document["keys"]))
+
+
 def create_standing_approval(
     tool: str,
     uses: int,

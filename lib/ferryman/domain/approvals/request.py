@@ -39,9 +39,7 @@ def find_decision_problems(
         if arguments is not None:
             yield Problem("arguments", f"are for the verdict {Verdict.EDIT} alone")
     elif arguments is None:
-        yield Problem(
-            "arguments", f"are required for the verdict {Verdict.EDIT}: all arguments of the call that is made instead"
-        )
+        yield Problem("arguments", f"are required for the verdict {Verdict.EDIT}: all those of the call that is made instead")
     else:
         yield from _find_argument_problems(arguments, EDITED_CHARACTERS_MAX)
 

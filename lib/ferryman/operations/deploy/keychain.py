@@ -10,17 +10,21 @@ from typing import Any
 
 from ferryman.operations.deploy.commands import CommandFailedError, Commands
 from ferryman.settings import Settings
-from ferryman.vault import seal, sign
+from ferryman.vault import decision_keys, seal, sign
 
-SEALING, RECEIPTS = Settings().sealing_key_secret, Settings().receipt_key_secret
-UNMADE: dict[str, Any] = {"sealing_public_key": "1:AAAA", "receipt_public_keys": {"1": "00" * 32}}
+SEALING, RECEIPTS, DECISIONS = Settings().sealing_key_secret, Settings().receipt_key_secret, Settings().api_key_secret
+UNMADE: dict[str, Any] = {
+    "sealing_public_key": "1:AAAA",
+    "receipt_public_keys": {"1": "00" * 32},
+    "decision_public_keys": {"1": "00" * 32},
+}
 """What the variables are while no key exists: enough to plan with, and to make the secrets' containers alone."""
 
 
 def has_secrets(commands: Commands) -> bool:
     """Return whether the secrets' containers are made."""
     try:
-        for secret in (SEALING, RECEIPTS):
+        for secret in (SEALING, RECEIPTS, DECISIONS):
             commands.ask("secrets", "describe", secret, "--format=value(name)")
     except CommandFailedError:
         return False
@@ -34,12 +38,13 @@ def load_public_keys(commands: Commands, tell: Callable[[str], None], *, make: b
     A key is made here and handed to gcloud through a pipe: it is in no file, argument, log or state. Raises
     `CommandFailedError`.
     """
-    sealing, receipts = (_versions(commands, version) for version in (SEALING, RECEIPTS))
-    if not (sealing and receipts) and not make:
+    sealing, receipts, decisions = (_versions(commands, secret) for secret in (SEALING, RECEIPTS, DECISIONS))
+    if not (sealing and receipts and decisions) and not make:
         return UNMADE
     for secret, known, generate in (
         (SEALING, sealing, seal.generate_private_key),
         (RECEIPTS, receipts, sign.generate_private_key),
+        (DECISIONS, decisions, decision_keys.generate_secret),
     ):
         if not known:
             commands.ask("secrets", "versions", "add", secret, "--data-file=-", stdin=generate())
@@ -51,6 +56,10 @@ def load_public_keys(commands: Commands, tell: Callable[[str], None], *, make: b
         "receipt_public_keys": {
             str(version): sign.derive_public_key(_private(commands, RECEIPTS, version)).hex() for version in receipts
         },
+        "decision_public_keys": {
+            str(version): decision_keys.derive_decision_public_key(_private(commands, DECISIONS, version)).hex()
+            for version in decision_keys.select_valid(decisions)
+        },
     }
 
 
@@ -58,7 +67,7 @@ def write_public_keys(file: Path, halves: dict[str, Any]) -> Path:
     """Write `file` as Terraform reads variables. A receipt key's public half that it held is held on to."""
     before = json.loads(file.read_text()) if file.exists() else UNMADE
     if halves == UNMADE and before != UNMADE:
-        return file
+        halves = {**UNMADE, **before}  # of a key that came later, no version is made yet
     if before != UNMADE:
         halves = {**halves, "receipt_public_keys": {**before["receipt_public_keys"], **halves["receipt_public_keys"]}}
     file.parent.mkdir(parents=True, exist_ok=True)

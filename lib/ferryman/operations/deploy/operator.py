@@ -37,6 +37,12 @@ class RedeployPublication:
     async def read_receipt_keys(self) -> Mapping[int, str]:
         return {int(version): half for version, half in self._deployment.read_public_keys()["receipt_public_keys"].items()}
 
+    async def publish_decision_keys(self, public: Mapping[int, str]) -> None:
+        await self._apply({"decision_public_keys": {str(version): half for version, half in public.items()}})
+
+    async def read_decision_keys(self) -> Mapping[int, str]:
+        return {int(version): half for version, half in self._deployment.read_public_keys()["decision_public_keys"].items()}
+
     async def _apply(self, change: Mapping[str, Any]) -> None:
         await asyncio.to_thread(self._deployment.apply_public_keys, {**self._deployment.read_public_keys(), **change})
 

@@ -12,15 +12,16 @@ from ferryman.domain.approvals.approval import Approval, ApprovalState
 from ferryman.domain.approvals.request import find_decision_problems
 from ferryman.domain.ids import is_id
 from ferryman.domain.problem import InvalidInputError, build_input_error
-from ferryman.serving.api.access import READS, Approver, CurrentCaller, Dependencies, Reader
+from ferryman.serving.api.access import ASKS, READS, Approver, CurrentCaller, Dependencies, Reader
 from ferryman.serving.api.deciding import decide, refuse_halted
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.paging import ByTime
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes import approval as shapes
+from ferryman.serving.api.shapes import receipt
 
-router = APIRouter(route_class=IdempotentRoute, prefix="/v1/approvals", tags=["approvals"])
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["approvals"])
 
 InState = Annotated[ApprovalState | None, Query(description="Only those in this state")]
 OfExecution = Annotated[str | None, Query(max_length=64, description="Only those of this execution")]
@@ -36,7 +37,7 @@ async def _approval(approval_id: str, deps: Dependencies, caller: CurrentCaller)
 OwnedApproval = Annotated[Approval, Depends(_approval)]
 
 
-@router.get("", summary="The calls that wait, or waited, for a person, newest first")
+@router.get("/approvals", summary="The calls that wait, or waited, for a person, newest first")
 async def list_approvals(
     deps: Dependencies,
     caller: Reader,
@@ -50,12 +51,12 @@ async def list_approvals(
     return shapes.ApprovalList(approvals=rows, next=paging.write_next(page.end))
 
 
-@router.get("/{approval_id}", dependencies=[READS], summary="One approval, with exactly what would be sent")
+@router.get("/approvals/{approval_id}", dependencies=[READS], summary="One approval, with exactly what would be sent")
 async def get_approval(approval: OwnedApproval, deps: Dependencies, caller: CurrentCaller) -> shapes.ApprovalResponse:
     return await _respond(deps, caller, approval)
 
 
-@router.post("/{approval_id}/decision", summary="Decide: approve what was shown, deny it, or edit its arguments")
+@router.post("/approvals/{approval_id}/decision", summary="Decide: approve what was shown, deny it, or edit its arguments")
 async def decide_approval(
     body: shapes.NewDecision, approval: OwnedApproval, deps: Dependencies, caller: Approver
 ) -> shapes.ApprovalResponse:
@@ -66,6 +67,11 @@ async def decide_approval(
         raise build_input_error("digest", "must be the digest of the approval as it is now: read it again before you decide")
     await refuse_halted(deps, caller)
     return await _respond(deps, caller, await decide(deps, caller, approval, body))
+
+
+@router.get("/decision-keys", dependencies=[ASKS], summary="The public keys that decisions are verified with")
+async def list_decision_keys(deps: Dependencies) -> receipt.ReceiptKeysResponse:
+    return receipt.ReceiptKeysResponse(keys=receipt.to_public_keys(deps.decision_keys))
 
 
 async def _respond(deps: ApiDependencies, caller: Caller, approval: Approval) -> shapes.ApprovalResponse:

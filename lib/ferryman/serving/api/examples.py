@@ -308,6 +308,7 @@ def build_answers() -> Mapping[str, BaseModel]:
             {"format": receipt.FORMAT, "execution": EXECUTION, "entries": [_RECEIPT], "keys": keys, "next": CURSOR}
         ),
         "listReceiptKeys": receipt.ReceiptKeysResponse(keys=keys),
+        "listDecisionKeys": receipt.ReceiptKeysResponse(keys=keys),
         "getRecord": record.RecordResponse.model_validate(
             {
                 **{"format": record.FORMAT, "execution": ended, "opening": _OPENING, "policy": policy, "steps": [_STEP]},

@@ -30,7 +30,7 @@ _PATHS = {
     "connections": f"{_TASK}/credentials/connect(?:/.*)?",
     "credentials": f"{_TASK}/credentials(?:/.*)?",
     "executions": f"{_TASK}/executions|/v1/executions(?:/.*)?|/v1/receipt-keys",
-    "approvals": "/v1/approvals(?:/.*)?",
+    "approvals": "/v1/approvals(?:/.*)?|/v1/decision-keys",
     "standing_approvals": "/v1/standing-approvals(?:/.*)?",
     "account": "/v1/(?:halt|ledger|me)",
     "budgets": "/v1/(?:alerts|budget)",

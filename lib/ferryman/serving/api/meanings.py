@@ -51,9 +51,10 @@ OPERATIONS = {
     ),
     "decideApproval": (
         "Binds the decision to the `digest` that was shown, signs it, and has the execution go on. The same decision again "
-        "changes nothing; another one is answered 409, and 410 once the time to decide is over. The call is sent while its form "
-        "is the same to the byte; otherwise a person is asked again."
+        "changes nothing; another one is answered 409, and 410 once the time to decide is over. The call is sent while its "
+        "form is the same to the byte; otherwise a person is asked again."
     ),
+    "listDecisionKeys": "By version: the newest one, and the one before while it is rotated.",
     "createStandingApproval": (
         "A call of the tool that it covers is sent without asking, until its time or its uses are over. It is signed, as "
         "decisions are."
@@ -105,7 +106,8 @@ OPERATIONS = {
         "answers the same job."
     ),
     "getAgentPolicy": (
-        "A tool may be called where task, agent, workspace, plan and catalog all allow it; `asks` says whether a person is asked."
+        "A tool may be called where task, agent, workspace, plan and catalog all allow it; `asks` says whether a "
+        "person is asked."
     ),
     "listJobs": "With the owner's own key all of the owner's; with a person's, those of its workspace.",
     "getJob": "Its counts grow while it runs. Jobs stay when what they deleted is gone.",

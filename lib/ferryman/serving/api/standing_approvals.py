@@ -72,9 +72,7 @@ async def list_standing_approvals(deps: Dependencies, caller: Reader, paging: By
     return shapes.StandingApprovalList(standing_approvals=tuple(map(shapes.to_standing, here)), next=following)
 
 
-@router.delete(
-    "/{standing_approval_id}", status_code=204, summary="Revoke a standing approval: no further call is sent under it"
-)
+@router.delete("/{standing_approval_id}", status_code=204, summary="Revoke a standing approval: nothing more is sent under it")
 async def delete_standing_approval(standing_approval_id: str, deps: Dependencies, caller: Approver) -> None:
     known = is_id(standing_approval_id)
     if not known or await deps.approvals.revoke_standing(caller.workspace, standing_approval_id) is None:
