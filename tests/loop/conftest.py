@@ -14,6 +14,7 @@ import pytest
 from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import find_tool
+from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.conversations.window import WindowPart, decide, measure_end
 from ferryman.domain.executions.execution import Execution
@@ -23,6 +24,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.records.event import derive_events
 from ferryman.inmemory.alerts import MemoryAlertQueue
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
@@ -91,7 +93,7 @@ class Stage:
     scanned: list[Sequence[Any]] = field(default_factory=list)
     scanned_for: list[str] = field(default_factory=list)
     keys: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({2: sign.generate_private_key()}))
-    on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
+    on_call: Callable[[Ticket], ToolCallResult | Approval | Exception] = field(
         default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
     )
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -126,6 +128,8 @@ class Stage:
             clusters=MemoryClusters(self.memory),
             conversations=MemoryConversations(self.memory),
             executions=MemoryExecutions(self.memory),
+            approvals=MemoryApprovals(self.memory),
+            decisions=self,
             jobs=MemoryJobs(self.memory),
             halts=MemoryHalts(self.memory),
             queue=self.queue,
@@ -156,8 +160,19 @@ class Stage:
         result = self.on_call(claimed_call.ticket)
         if isinstance(result, Exception):
             raise result
-        await self.tickets.settle(claimed_call, result, now=now)
+        if isinstance(result, Approval):
+            return await self.tickets.ask(claimed_call, result, now=now)
+        ticket = self.note_approval(claimed_call.ticket)
+        await self.tickets.settle(replace(claimed_call, ticket=ticket), result, now=now)
         return self.memory.tickets[execution.id][seq]
+
+    def verify(self, message: bytes, *, key: int, signature: str) -> bool:
+        """Tell whether a decision is signed: by version 1, with its own bytes."""
+        return (key, signature) == (1, message.hex())
+
+    def note_approval(self, ticket: Ticket) -> Ticket:
+        """Return the ticket with who approved what is sent."""
+        return ticket
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         self.scanned.append(content)

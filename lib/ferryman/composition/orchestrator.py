@@ -96,6 +96,7 @@ class OrchestratorFunction:
         room = FileRoom(files=RemoteFiles(functions), quotas=FirestoreFileQuotas(clients), clock=clock)
         kept_timers = CloudTasksKept(clients, settings, tracer.traceparent)
         files = KeptFiles(room=room, timers=kept_timers, period=retention.period) if keeps else None
+        approvals, decisions = FirestoreApprovals(clients), PublishedKeys(parse_public_keys(settings.decision_public_keys))
         keyless = KeylessCalls(
             tickets=tickets,
             scanner=remote,
@@ -105,8 +106,8 @@ class OrchestratorFunction:
             results=None if files is None else ResultFiles(files=files, scanner=remote),
             halt_watch=HaltWatch(FirestoreHalts(clients), tracer),
             approving=ApprovingDependencies(
-                approvals=FirestoreApprovals(clients),
-                verifier=PublishedKeys(parse_public_keys(settings.decision_public_keys)),
+                approvals=approvals,
+                verifier=decisions,
                 clock=clock,
             ),
         )
@@ -140,6 +141,8 @@ class OrchestratorFunction:
             clusters=clusters,
             conversations=conversations,
             executions=executions,
+            approvals=approvals,
+            decisions=decisions,
             jobs=FirestoreJobs(clients),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),

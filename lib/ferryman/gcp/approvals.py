@@ -88,14 +88,14 @@ class FirestoreApprovals(FirestoreStore):
         return decided
 
     @in_transaction
-    async def use(self, transaction: Transaction, approval: str, *, seq: int, now: datetime) -> Approval:
+    async def use(self, transaction: Transaction, approval: str, *, seq: int, now: datetime) -> Approval:  # noqa: ARG002 - the port's
         reference, stored = await self._read(transaction, approval)
         used = use_approval(stored, seq)
         if used is not stored:
             transaction.update(reference, documents.write_fields(used, "sent"))
         return used
 
-    async def withdraw(self, execution: str, *, now: datetime) -> None:
+    async def withdraw(self, execution: str, *, now: datetime) -> None:  # noqa: ARG002 - the port's
         query = filter_by(self._client.collection("approvals"), ("execution", "==", execution), PENDING).select([])
         for snapshot in await list_readable(query):
             await self._withdraw(snapshot.id)

@@ -331,7 +331,7 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
             except InsufficientCreditsError as error:
                 return await store_refusal(self._client, transaction, error, current, before, now=now)
             store_balance(transaction, self._places, balance, current, now=now)
-        self._update(transaction, resumed, waiting.WAITING_FIELDS)
+        self._update(transaction, resumed, rules.WAITING_FIELDS)
         return resumed
 
     @in_transaction

@@ -71,10 +71,10 @@ class MemoryApprovals(MemoryStore):
             raise ApprovalDecidedError(EXECUTION_ENDED)
         return self._put(decided)
 
-    async def use(self, approval: str, *, seq: int, now: datetime) -> Approval:
+    async def use(self, approval: str, *, seq: int, now: datetime) -> Approval:  # noqa: ARG002 - the port's
         return self._put(use_approval(self._memory.approvals[approval], seq))
 
-    async def withdraw(self, execution: str, *, now: datetime) -> None:
+    async def withdraw(self, execution: str, *, now: datetime) -> None:  # noqa: ARG002 - the port's
         for approval in [item for item in self._memory.approvals.values() if item.execution == execution]:
             self._put(withdraw_approval(approval))
 

@@ -203,7 +203,7 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
         current, _ = self._check_fence(execution, now)
         resumed = waiting.resume_execution(current, execution, reserve=reserve, now=now)
         self._reserve(current, resumed.credits_reserved - current.credits_reserved, now)
-        self._update(current, resumed, waiting.WAITING_FIELDS)
+        self._update(current, resumed, rules.WAITING_FIELDS)
         return resumed
 
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:

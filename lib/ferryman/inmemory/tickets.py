@@ -124,8 +124,8 @@ class MemoryTickets(MemoryStore):
         return current, self._versions(current.task)
 
     def _find_attempt(self, claimed_call: ClaimedCall) -> Ticket | None:
-        """Return the ticket as it is stored, with who approved this attempt, or None where it has a result or a later attempt has
-        taken over: this one changes nothing then."""
+        """Return the ticket as it is stored, with who approved this attempt, or None where it has a result or a later attempt
+        has taken over: this one changes nothing then."""
         ticket = self._memory.tickets[claimed_call.call_request.execution][claimed_call.call_request.seq]
         is_current = (ticket.attempt, ticket.state) == (claimed_call.ticket.attempt, TicketState.SENT)
         return replace(ticket, approved=claimed_call.ticket.approved) if is_current and ticket.result is None else None

@@ -8,6 +8,7 @@ from datetime import datetime
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
+    UNSENT,
     Ticket,
     TicketState,
     ToolCallResult,
@@ -20,10 +21,11 @@ from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.postponement import Postponement
+from ferryman.domain.executions.waiting import measure_waited
 from ferryman.domain.files.kept import tell_unkept
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Tool
-from ferryman.loop import spans, sub_calls
+from ferryman.loop import parking, spans, sub_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.loop.limits import CallTally
@@ -72,7 +74,7 @@ def count_results(run: Run, outcomes: Sequence[Ticket]) -> None:
     sent = [
         outcome.sent_at
         for ticket, outcome in zip(run.pending, outcomes, strict=False)
-        if ticket.state is TicketState.INTENDED and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts
+        if ticket.state in UNSENT and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts
     ]
     for moment in sorted(sent):
         run.execution = replace(run.execution, rate=run.execution.rate.count(moment))
@@ -93,7 +95,7 @@ def wait_for_rate(deps: LoopDependencies, run: Run) -> Postponement | None:
         return None
     now = deps.clock.now()
     after = run.execution.rate.compute_wait(policy.plan, now)
-    if not after or now + after >= started_at + deps.execution_timeout:
+    if not after or now + after >= started_at + measure_waited(run.execution, now) + deps.execution_timeout:
         return None
     return Postponement(reason="the plan's limit of calls per minute is reached", after=after)
 
@@ -148,7 +150,9 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
 
     pending = replace(ticket, label=run.label_arguments(ticket))
     try:
-        outcome = await deps.registry.execute(pending, execution=run.execution, admit=admit)
+        outcome = await parking.follow_edit(deps, run, ticket)
+        if outcome is None:
+            outcome = await deps.registry.execute(pending, execution=run.execution, admit=admit)
         if isinstance(outcome, SubCalls) and not sub_calls.has_room(run, outcome):
             outcome = replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refusal.TOO_MANY_SUB_CALLS))
     except StaleError:
@@ -156,6 +160,9 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
         raise UnavailableError("the call is already on its way under another delivery") from None
     if isinstance(outcome, Postponement | SubCalls):
         return outcome
+    if outcome.state is TicketState.WAITING and outcome.result is None:
+        run.has_asked = True
+        return parking.wait_for(outcome.approval)
     if outcome.state is TicketState.SETTLED:
         return replace(outcome, label=ticket.label)
     assert outcome.result is not None, "a call that is not on its way has a result"

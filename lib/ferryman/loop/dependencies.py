@@ -15,6 +15,7 @@ from ferryman.domain.owners.plan import Plan
 from ferryman.halting import POLL_INTERVAL, HaltWatch
 from ferryman.limiter import OwnerLimiter
 from ferryman.ports.alerts import AlertQueue
+from ferryman.ports.approvals import Approvals, DecisionVerifier
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.contexts import Contexts
@@ -60,6 +61,8 @@ class LoopDependencies:
     clusters: Clusters
     conversations: Conversations
     executions: Executions
+    approvals: Approvals
+    decisions: DecisionVerifier
     jobs: Jobs
     halts: Halts
     queue: Queue

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from ferryman.domain.conversations.asking import build_answer as build_message
 from ferryman.domain.conversations.message import Message
 from ferryman.domain.conversations.turns import fit_turns
 from ferryman.domain.copies import replace
-from ferryman.domain.credits.alert_delivery import OVERDUE
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.message import join_text
 from ferryman.domain.executions.postponement import Postponement
+from ferryman.domain.executions.waiting import end_wait, is_over_time
 from ferryman.domain.stale import StaleError
 from ferryman.loop import calls, money, receipts
+from ferryman.loop.alerting import enqueue_alerts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.loop.start import BudgetReachedError
@@ -67,6 +68,15 @@ def build_timeout(deps: LoopDependencies, run: Run) -> ExecutionEnding:
     return ExecutionEnding(status=Status.TIMEOUT, output=_read_last_text(run), error=describe_timeout(deps))
 
 
+async def run_short(
+    deps: LoopDependencies, execution: Execution, run: Run | None, error: BudgetReachedError
+) -> ExecutionEnding | Postponement:
+    """Return the ending of an execution whose caps leave too little, before it began or after it waited for a person."""
+    if run is not None and (postponement := await calls.withdraw(deps, run)) is not None:
+        return postponement
+    return build_shortage(execution, run, error)
+
+
 async def cancel(
     deps: LoopDependencies, run: Run | None, error: calls.ExecutionCancelledError
 ) -> ExecutionEnding | Postponement:
@@ -90,10 +100,15 @@ async def abort(deps: LoopDependencies, run: Run | None, error: str) -> Executio
 
 
 async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, ending: ExecutionEnding) -> None:
-    """Store the end, with everything charged and the rest of the reservation released, and enqueue its alerts."""
+    """Store the end, with everything charged and the rest of the reservation released, and enqueue its alerts.
+
+    What a person was asked about is withdrawn before: nothing that is pending is left of an execution that has ended.
+    """
     signer = await deps.signing.key()
     now = deps.clock.now()
-    final, entry = money.close_account(execution, run, now)
+    if execution.waiting_for or (run is not None and run.has_asked):
+        await deps.approvals.withdraw(execution.id, now=now)
+    final, entry = money.close_account(end_wait(execution, now), run, now)
     ending = replace(ending, entry=entry, usage_event=money.meter_end(final, run, entry, now))
     if final.answer:
         ending = replace(ending, message=_build_message(final, run, ending, now))
@@ -129,18 +144,6 @@ def _build_message(final: Execution, run: Run | None, ending: ExecutionEnding, n
     )
 
 
-async def enqueue_alerts(deps: LoopDependencies, execution: Execution, alerts: Iterable[str]) -> None:
-    """Have alerts of `execution` sent. A delivery that dies before comes again, and finds which were not.
-
-    Each is enqueued a second time for when it should be settled: what the queue has lost by then is sent without a sweep, which
-    ends where no task has a schedule. The delivery of a settled alert reads it, and sends nothing.
-    """
-    for alert in alerts:
-        deps.log("budget.alert", execution=execution.id, owner=execution.owner, alert=alert, severity="WARNING")
-        await deps.alerts.enqueue(alert)
-        await deps.alerts.enqueue(alert, after=OVERDUE, wake_up="overdue")
-
-
 async def _store(
     deps: LoopDependencies, signer: Signer, run: Run | None, execution: Execution, ending: ExecutionEnding, now: datetime
 ) -> Sequence[str]:
@@ -162,8 +165,8 @@ async def _store_signed(
 
 
 def is_overdue(deps: LoopDependencies, execution: Execution) -> bool:
-    """Say whether the execution has taken longer than it may."""
-    return execution.started_at is not None and deps.clock.now() - execution.started_at > deps.execution_timeout
+    """Say whether the execution has taken longer than it may: what it waited for people does not count."""
+    return is_over_time(execution, deps.execution_timeout, deps.clock.now())
 
 
 def describe_timeout(deps: LoopDependencies) -> str:

@@ -12,7 +12,7 @@ from ferryman.catalog.tools import FINDERS, RECALLERS, find_tool, get_expense, g
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
-from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
+from ferryman.domain.calls.refusal import CANCELLED, PERSON_REASONS, RATE_LIMITED
 from ferryman.domain.calls.sub_calls import order_calls
 from ferryman.domain.conversations.compaction import list_after_summary, list_first
 from ferryman.domain.conversations.reading import fit_ticket
@@ -45,7 +45,8 @@ class Run:
     `label` is that of everything that the model has read so far; its sources are the calls before. `sizes` are those of the
     prompt's parts, by which its tokens are metered; `usage` is that of all stored turns.
     `seen` are the URLs that it was shown; None where no tool fetches any. `turns` are those with calls, and `summary` what it
-    began with, for the message that an answer in a conversation becomes.
+    began with, for the message that an answer in a conversation becomes. `has_asked` tells that a person was
+    asked about a call.
     """
 
     execution: Execution
@@ -67,6 +68,7 @@ class Run:
     usage: Usage = field(default_factory=Usage)
     turns: list[Turn] = field(default_factory=list)
     summary: str = ""
+    has_asked: bool = False
     seen: SeenUrls | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -188,11 +190,16 @@ class Run:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"
         del self.pending[0]
         self.results.append(ticket)
-        if not ticket.result.blocked or ticket.attempt > 1:  # one that is refused when it is repeated may have been sent
+        if not ticket.result.blocked or may_have_been_sent(ticket, ticket.result):
             self.calls_made.update(list_names(ticket))
         if ticket.result.block_reason != RATE_LIMITED:
             self.recent.append(digest_call(ticket.tool, ticket.display_arguments))
         return ticket.result
+
+
+def may_have_been_sent(ticket: Ticket, result: ToolCallResult) -> bool:
+    """Tell whether a call that was refused may have been sent before: where it was repeated, and no person refused it."""
+    return ticket.attempt > 1 and result.block_reason not in PERSON_REASONS
 
 
 def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step], tickets: Sequence[Ticket]) -> Run:
@@ -205,6 +212,7 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
         opening=opening,
         committed=execution.credits_used,
         history=_begin_history(opening, list_first(opening)),
+        has_asked=any(ticket.approval for ticket in tickets),
     )
     run.sizes.add_definitions(opening.tools)
     turns: dict[int, list[Ticket]] = {}

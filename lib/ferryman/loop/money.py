@@ -180,15 +180,17 @@ def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple
 
     A model call that was sent and whose reply was lost may have cost its worst case: that is charged, once.
     """
-    if not execution.credits_reserved:
+    reserved = execution.credits_reserved + execution.credits_returned  # while it waits for a person, the ledger has both
+    if not reserved:
         return execution, None
     # a record that cannot be rebuilt still releases its reservation
     committed, fees, calls = (run.committed, run.fees, run.list_expenses()) if run else (execution.credits_used, NOTHING, [])
     used = execution.credits_used
     if execution.pending_model_calls:
-        used = min(execution.credits_reserved, max(used, committed + execution.credits_held))
+        used = min(reserved, max(used, committed + execution.credits_held))
     final = replace(execution, credits_used=used, pending_model_calls=0, credits_held=NOTHING, model_trouble=ModelTrouble())
-    rest = execution.credits_reserved - used
+    final = replace(final, credits_reserved=reserved, credits_returned=NOTHING)
+    rest = reserved - used
     return final, ledger.record_release(final, tokens=used - committed - fees, calls=calls, rest=rest, at=now)
 
 

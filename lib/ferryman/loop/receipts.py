@@ -103,12 +103,23 @@ def _build_settled_facts(execution: Execution, run: Run) -> list[Fact]:
 def _build_settled_fact(execution: Execution, ticket: Ticket, numbers: tuple[int, int]) -> Fact:
     assert ticket.result is not None, "a settled call has a result"
     in_doubt = is_outcome_unknown(ticket.result, find_tool(ticket.result.tool).policy.repeatable)
-    outcome = {"outcome": receipt.classify_outcome(ticket.result, in_doubt=in_doubt)}
+    outcome: dict[str, Any] = {"outcome": receipt.classify_outcome(ticket.result, in_doubt=in_doubt)}
     outcome["credits"] = format_credits(get_fee(ticket.result))
+    if ticket.approval or ticket.approved is not None:
+        outcome |= _describe_approval(ticket)
     begun, ended = numbers
     events = _cover_events(event.build_tool_call(begun, ticket), event.build_tool_result(ended, ticket))
     covers = {f"calls/{ticket.seq}": document.serialize_ticket(ticket), **events}
     return Fact(ReceiptKind.SETTLED, {**_describe_call(execution, ticket), **outcome}, covers)
+
+
+def _describe_approval(ticket: Ticket) -> dict[str, Any]:
+    """Return what a person was asked about a call, and who approved what was sent."""
+    approved = ticket.approved
+    if approved is None:
+        return {"approval": ticket.approval, "digest": ticket.form_digest}
+    sent = {"approval": approved.approval, "digest": approved.digest, "approved_by": approved.by}
+    return {**sent, "approved_as": "standing"} if approved.is_standing else sent
 
 
 def _build_planned_facts(execution: Execution, tickets: Sequence[Ticket]) -> list[Fact]:

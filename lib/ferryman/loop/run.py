@@ -14,9 +14,10 @@ from ferryman.answer_order import wake_next_answer
 from ferryman.domain.executions.execution import STOPPED, Execution
 from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
 from ferryman.domain.executions.postponement import Postponement
+from ferryman.domain.executions.waiting import measure_waited
 from ferryman.domain.metering.rounds import find_round
 from ferryman.domain.stale import StaleError
-from ferryman.loop import admission, calls, endings, money, parallel, setup, spans, turn
+from ferryman.loop import admission, alerting, calls, endings, money, parallel, parking, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
 from ferryman.loop.start import BudgetReachedError, StartRejectedError
@@ -84,6 +85,8 @@ async def _run_claimed(deps: LoopDependencies, claimed: Execution, *, until: dat
         deps.log("delivery.paused", execution=claimed.id, reason=str(error))
         await _give_up_lease(deps, runner.execution)
         return False
+    if postponement is not None and postponement.waiting_for:
+        return await _park(deps, runner, postponement.waiting_for)
     return postponement is None or await _hand_over(deps, runner.execution, postponement)
 
 
@@ -91,11 +94,14 @@ async def _skip(deps: LoopDependencies, execution: Execution, slice: int, waits:
     """Return whether the queue may drop a delivery whose execution is held by another, or has ended."""
     if execution.status.terminal:
         # the delivery that ended it may have died before its alerts were enqueued
-        await endings.enqueue_alerts(deps, execution, await deps.executions.list_unsent_alerts(execution.id))
+        await alerting.enqueue_alerts(deps, execution, await deps.executions.list_unsent_alerts(execution.id))
         await _roll_up(deps, execution.workspace)
         return True
     if slice < execution.slice:
         # the delivery that handed over may have died before the next slice was enqueued; a cancel does not wait for its time
+        if execution.waiting_for and not execution.cancel_requested:
+            await parking.enqueue_wake_up(deps, execution.id, execution.waiting_for, slice=execution.slice)
+            return True
         await deps.queue.enqueue(execution.id, slice=execution.slice, wake_up="cancel" if execution.cancel_requested else "")
         return True
     return await _wait_for_holder(deps, execution, slice, waits) if execution.answer else False
@@ -170,6 +176,11 @@ class SliceRunner:
         """The execution as its lease holder has it."""
         return self._run.execution if self._run else self._claimed
 
+    def get_run(self) -> Run:
+        """Return the run of an execution that has been set up."""
+        assert self._run is not None, "it was rebuilt"
+        return self._run
+
     async def run(self) -> Postponement | None:
         """Run the execution to its end, or return the postponement of the rest. Raise `StaleError` or `UnavailableError`."""
         outcome = await self._run_to_ending()
@@ -186,7 +197,7 @@ class SliceRunner:
                 self._run = await self._rebuild()
             if self._audience is not None:
                 self._audience.note_commit(self._run.execution.events)
-            outcome = await self._take_turns(self._run)
+            outcome = await self._go_on(self._run)
             if isinstance(outcome, Postponement):
                 # who was cancelled or halted does not wait for a time to come first
                 await calls.check_stopped(deps, self._run)
@@ -194,7 +205,7 @@ class SliceRunner:
         except (StaleError, UnavailableError):
             raise
         except BudgetReachedError as reached:
-            return endings.build_shortage(self._claimed, None, reached)
+            return await endings.run_short(deps, self._claimed, self._run, reached)
         except StartRejectedError as rejected:
             return endings.build_failure(None, str(rejected))
         except calls.ExecutionCancelledError as cancelled:
@@ -206,6 +217,14 @@ class SliceRunner:
         except Exception as fault:  # noqa: BLE001 - an internal fault ends the execution; it must not be retried for ever
             deps.log("execution.fault", execution=self._claimed.id, kind=type(fault).__name__, severity="ERROR")
             return await endings.abort(deps, self._run, endings.FAULT)
+
+    async def _go_on(self, run: Run) -> ExecutionEnding | Postponement:
+        if run.execution.waiting_for:
+            if (postponement := await parking.find_wait(self._deps, run)) is not None:
+                return postponement
+            await calls.check_stopped(self._deps, run)
+            await parking.resume(self._deps, run)
+        return await self._take_turns(run)
 
     async def _rebuild(self) -> Run:
         deps, execution = self._deps, self._claimed
@@ -255,7 +274,7 @@ async def _hand_over(deps: LoopDependencies, execution: Execution, postponement:
     now = deps.clock.now()
     after = max(timedelta(0), postponement.after)
     if execution.started_at is not None:
-        remaining = execution.started_at + deps.execution_timeout - now
+        remaining = execution.started_at + measure_waited(execution, now) + deps.execution_timeout - now
         if remaining > timedelta(0):
             after = min(after, remaining + timedelta(seconds=1))
     try:
@@ -266,6 +285,17 @@ async def _hand_over(deps: LoopDependencies, execution: Execution, postponement:
         return False  # the delivery comes again, and enqueues the slice that it finds in the record
     reason = postponement.reason
     deps.log("slice.over", execution=execution.id, slice=following, after_s=after.total_seconds(), reason=reason)
+    return True
+
+
+async def _park(deps: LoopDependencies, runner: SliceRunner, approval: str) -> bool:
+    """Park the execution until a person has decided. Return whether the delivery may be dropped."""
+    run = runner.get_run()
+    try:
+        await parking.park(deps, run, approval)
+    except (StaleError, UnavailableError) as error:
+        deps.log("delivery.paused", execution=run.execution.id, reason=str(error))
+        return False  # the delivery comes again, and enqueues the slice that it finds in the record
     return True
 
 

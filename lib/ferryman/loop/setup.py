@@ -20,7 +20,7 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
-from ferryman.loop import endings, money, receipts
+from ferryman.loop import alerting, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.history import read_history, scan_history
 from ferryman.loop.preamble import RULES, describe_access
@@ -109,7 +109,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     try:
         await deps.executions.open(opened, opening, entry=entry, receipts=signed, now=now)
     except InsufficientCreditsError as error:
-        await endings.enqueue_alerts(deps, opened, [error.alert] if error.alert else [])
+        await alerting.enqueue_alerts(deps, opened, [error.alert] if error.alert else [])
         raise BudgetReachedError(str(error)) from None
     except TooManyPartsError as error:
         raise StartRejectedError(str(error)) from None

@@ -12,6 +12,7 @@ from ferryman.domain.executions.execution import ExecutionSetup
 from ferryman.domain.executions.message import Prompt
 from ferryman.domain.records.record import Record
 from ferryman.inmemory.alerts import MemoryAlertQueue
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
@@ -97,6 +98,8 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         clusters=MemoryClusters(state.memory),
         conversations=MemoryConversations(state.memory),
         executions=RecordedExecutions(state),
+        approvals=MemoryApprovals(state.memory),
+        decisions=state,
         jobs=MemoryJobs(state.memory),
         halts=MemoryHalts(state.memory),
         queue=queue,

@@ -135,6 +135,7 @@ class Ports:
     tasks: Tasks
     credentials: Credentials
     executions: Executions
+    approvals: Approvals
     file_quotas: FileQuotas
     jobs: Jobs
     tickets: Tickets

@@ -19,6 +19,10 @@ ERROR = "Error: "
 LEAK = "credential_leak"  # the reason of `refuse_leak`: `credential` then says which
 RATE_LIMITED = "rate_limited"  # the reason where one of the plan's limits is reached
 CANCELLED = "cancelled"  # the reason of a call that was not sent, because its execution ended
+EDITED = "edited"  # the reason of a call whose arguments a person changed: another call was made in its place
+DENIED = "denied"  # the reason of a call that a person denied
+EXPIRED = "approval_expired"  # the reason of a call that nobody decided about in time
+PERSON_REASONS = (EDITED, DENIED, EXPIRED)
 INVALID_ARGUMENTS = "invalid_arguments"  # the reason where an argument is missing, unknown or wrong
 _ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -243,7 +247,7 @@ def refuse_file(why: str, *, full: bool) -> Refusal:
 def refuse_denied(reason: str) -> Refusal:
     """Refuse a call that a person denied. `reason` is that person's text, "" for none."""
     said = f": {reason}" if reason else ""
-    return Refusal(reason="denied", message=f"Error: a person who was asked about this call denied it{said}")
+    return Refusal(reason=DENIED, message=f"Error: a person who was asked about this call denied it{said}")
 
 
 def refuse_unshowable(why: str) -> Refusal:
@@ -252,7 +256,7 @@ def refuse_unshowable(why: str) -> Refusal:
 
 
 APPROVAL_EXPIRED = Refusal(
-    reason="approval_expired", message="Error: not sent -- nobody decided about this call in the time that there was for it"
+    reason=EXPIRED, message="Error: not sent -- nobody decided about this call in the time that there was for it"
 )
 MISSING_CREDENTIAL = Refusal(reason="missing_credential", message="Error: 'credential' field required for api_call")
 WRONG_SCHEME = Refusal(reason="url_blocked", message="Error: URL blocked -- only https:// URLs are allowed")

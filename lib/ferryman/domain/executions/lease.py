@@ -74,7 +74,8 @@ TURN_FIELDS = (
 """What a turn's commit stores of the execution; the cancel flag is never among it."""
 
 PLAN_FIELDS = ("events", "receipts")  # what the calls that a call asks for change; the turn's own commit has the rest
-ENDING_FIELDS = (*TURN_FIELDS, "status", "output", "error", "completed_at")
+WAITING_FIELDS = ("waiting_for", "waiting_since", "waited_s", "credits_reserved", "credits_returned")
+ENDING_FIELDS = (*TURN_FIELDS, *WAITING_FIELDS, "status", "output", "error", "completed_at")
 CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "completed_at")
 
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket

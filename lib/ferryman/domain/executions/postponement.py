@@ -8,7 +8,11 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Postponement:
-    """Why an execution goes on in its next slice, and how long after now; less than zero means at once."""
+    """Why an execution goes on in its next slice, and how long after now; less than zero means at once.
+
+    With `waiting_for`, the id of an approval, it is parked until a person has decided about that.
+    """
 
     reason: str
     after: timedelta = timedelta(0)
+    waiting_for: str = ""

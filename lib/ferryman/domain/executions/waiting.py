@@ -7,9 +7,8 @@ from decimal import Decimal
 
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.lease import LEASE_FIELDS, hand_over_slice
+from ferryman.domain.executions.lease import LEASE_FIELDS, WAITING_FIELDS, hand_over_slice
 
-WAITING_FIELDS = ("waiting_for", "waiting_since", "waited_s", "credits_reserved", "credits_returned")
 PARK_FIELDS = (*LEASE_FIELDS, "slice", *WAITING_FIELDS)
 """What parking stores of an execution; resuming stores the `WAITING_FIELDS` alone."""
 

@@ -107,7 +107,13 @@ def serialize_ticket(ticket: Ticket) -> Document:
     """Return a call; its sealed arguments and its epoch are left out."""
     names = {"iteration": ticket.step, "id": ticket.call, "arguments": serialize_arguments(ticket)}
     result = None if ticket.result is None else serialize_result(ticket.result)
-    return {**_select(ticket, _CALL), **names, "result": result}
+    return {**_select(ticket, _CALL), **names, **_serialize_asked(ticket), "result": result}
+
+
+def _serialize_asked(ticket: Ticket) -> Document:
+    """Return what a person was asked about a call, and who approved it; nothing where nobody was asked."""
+    asked = {"approval": ticket.approval, "form_digest": ticket.form_digest} if ticket.approval else {}
+    return asked if ticket.approved is None else {**asked, "approved": _to_json(ticket.approved)}
 
 
 def serialize_arguments(ticket: Ticket) -> Any:
