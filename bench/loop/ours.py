@@ -30,6 +30,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
+from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.jobs import FirestoreJobs
@@ -39,6 +40,7 @@ from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore
@@ -53,6 +55,7 @@ from ferryman.models.anthropic import AnthropicModel
 from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault import sign
+from ferryman.vault.decisions import PublishedKeys
 from ferryman.vault.seal import PublicKey, build_call_info, derive_public_key, generate_private_key
 
 MODEL = "bench"
@@ -112,6 +115,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
             "jobs": MemoryJobs(memory),
             "clusters": MemoryClusters(memory),
             "executions": MemoryExecutions(memory, plans),
+            "approvals": MemoryApprovals(memory),
             "halts": MemoryHalts(memory),
         }
     return {
@@ -122,6 +126,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
         "jobs": FirestoreJobs(clients),
         "clusters": FirestoreClusters(clients),
         "executions": FirestoreExecutions(clients, plans=plans),
+        "approvals": FirestoreApprovals(clients),
         "halts": FirestoreHalts(clients),
     }
 
@@ -151,6 +156,7 @@ def build_loop(url: str, size: int) -> Loop:
 
     deps = LoopDependencies(
         **build_stores(clients, Memory()),
+        decisions=PublishedKeys({}),
         queue=MemoryQueue(),
         alerts=MemoryAlertQueue(),
         metering=MemoryUsageQueue(),

@@ -20,6 +20,9 @@ from ferryman.gcp.store import Condition, Reference, get_readable
 ADMITTED = "admitted"
 """True for an execution, false for a request that was refused; an application's document has no such field."""
 
+IS_WAITING = "is_waiting"
+"""A field that is true while an execution waits for a person, so that those that do are found."""
+
 IMPORTING = "importing"
 """A field of a document that an import is about to make an execution of: it asks for no run."""
 

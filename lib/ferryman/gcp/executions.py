@@ -19,7 +19,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions import waiting
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Status
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import AnswerNotNextError, NoFreeSlotError, Occupancy
 from ferryman.domain.executions.retention import freeze_retention
@@ -32,7 +32,7 @@ from ferryman.gcp.alerts import create_alerts, read_new, store_refusal
 from ferryman.gcp.answers import FirestoreAnswers
 from ferryman.gcp.balances import read_balance, store_balance
 from ferryman.gcp.conversations import end_in_conversation, read_conversation
-from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
+from ferryman.gcp.execution_documents import IS_EXECUTION, IS_WAITING, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
 from ferryman.gcp.journal import FirestoreJournal
@@ -93,7 +93,10 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
         self, workspace: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
     ) -> Page[ExecutionSummary]:
         query = filter_by(self._client.collection("executions"), IS_EXECUTION, ("workspace", "==", workspace))
-        for name, value in (("task", which.task), ("agent", which.agent), ("status", which.status)):
+        if which.is_waiting:
+            query = filter_by(query, (IS_WAITING, "==", True))
+        status = None if which.is_waiting and which.status is Status.RUNNING else which.status  # whatever waits is running
+        for name, value in (("task", which.task), ("agent", which.agent), ("status", status)):
             if value is not None:
                 query = filter_by(query, (name, "==", str(value)))
         return await read_page(
@@ -306,7 +309,7 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
             settled = settle_credits(balance, current, reserved=returned, used=Decimal(0))
             store_balance(transaction, self._places, settled, current, now=now)
         occupancy.free_slot(transaction, self._places, execution, suspended=now)
-        self._update(transaction, parked, waiting.PARK_FIELDS)
+        self._update(transaction, parked, waiting.PARK_FIELDS, {IS_WAITING: True})
         return parked.slice
 
     async def resume(self, execution: Execution, *, reserve: Decimal, now: datetime) -> Execution:
@@ -331,7 +334,7 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
             except InsufficientCreditsError as error:
                 return await store_refusal(self._client, transaction, error, current, before, now=now)
             store_balance(transaction, self._places, balance, current, now=now)
-        self._update(transaction, resumed, rules.WAITING_FIELDS)
+        self._update(transaction, resumed, rules.WAITING_FIELDS, {IS_WAITING: False})
         return resumed
 
     @in_transaction
@@ -354,7 +357,8 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
         ended = ending.apply(execution, now=now)
         expiry = self._retention.expire(current.retention_days, now)
         end_in_conversation(transaction, self._places, conversation, ended, ending.message, expiry)
-        self._update(transaction, ended, rules.ENDING_FIELDS, expiry)
+        waited = {IS_WAITING: False} if current.waiting_for else {}
+        self._update(transaction, ended, rules.ENDING_FIELDS, {**expiry, **waited})
         occupancy.free_slot(transaction, self._places, execution)
         expiry = self._retention.expire_below(execution, now)
         self._create(transaction, turns.place_receipts(self._places, ending.receipts, expiry))
@@ -381,10 +385,10 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
         return after
 
     def _update(
-        self, transaction: Transaction, execution: Execution, fields: Sequence[str], expiry: Mapping[str, Any] | None = None
+        self, transaction: Transaction, execution: Execution, fields: Sequence[str], besides: Mapping[str, Any] | None = None
     ) -> None:
         document = documents.write_fields(execution, *fields)
-        transaction.update(self._places.locate_execution(execution.id), {**document, **(expiry or {})})
+        transaction.update(self._places.locate_execution(execution.id), {**document, **(besides or {})})
 
     def _create_entry(self, transaction: Transaction, entry: LedgerEntry | None) -> None:
         if entry is not None:

@@ -156,7 +156,7 @@ async def _send(
     ticket = claimed_call.ticket
     policy = find_tool(ticket.tool).policy
     repeatable = prepared_call.repeatable and policy.repeatable is not Repeatable.NEVER
-    if claimed_call.again and not (repeatable and ticket.attempt <= CALL_ATTEMPTS_MAX):
+    if claimed_call.again and not (repeatable and ticket.sends <= CALL_ATTEMPTS_MAX):
         return _refuse(ticket, refusal.IN_DOUBT)
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()

@@ -51,6 +51,7 @@ from ferryman.ports.contexts import Contexts
 from ferryman.ports.conversations import Conversations
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import UnavailableError
+from ferryman.ports.approvals import Approvals
 from ferryman.ports.executions import Executions
 from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.gate import CallPolicy, FetchGate
@@ -392,6 +393,8 @@ def build_loop_deps(
             clusters=clusters,
             conversations=ports.conversations,
             executions=ports.executions,
+            approvals=ports.approvals,
+            decisions=DECISIONS,
             jobs=ports.jobs,
             halts=ports.halts,
             queue=queue,
@@ -428,6 +431,7 @@ def build_tool_deps(ports: Ports, gate: FetchGate, *, clock: Clock, meet: Meet, 
             connections=MemoryConnections(Memory()),
             tokens=MemoryTokens(Memory()),
             gate=gate,
+            approving=ApprovingDependencies(approvals=ports.approvals, verifier=DECISIONS, clock=clock),
             prepare=make_builtin_preparer(InstrumentedPort(gate, "gate", meet), INTEGRATIONS),
             redact=checking.redact if keys else redact_plainly,
             redact_blocks=checking.scan_output if keys else pass_unscanned,

@@ -24,6 +24,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlertQueue
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
@@ -114,6 +115,7 @@ def memory_ports(memory: Memory) -> Ports:
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         executions=MemoryExecutions(memory),
+        approvals=MemoryApprovals(memory),
         file_quotas=MemoryFileQuotas(memory),
         tickets=MemoryTickets(memory),
         user_documents=MemoryUserDocuments(memory),

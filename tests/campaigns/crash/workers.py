@@ -28,6 +28,7 @@ from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.egress.tls import create_context
 from ferryman.gcp.agents import FirestoreAgents
+from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.conversations import FirestoreConversations
@@ -209,6 +210,7 @@ def build_ports(clients: GoogleClients) -> Ports:
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
         executions=FirestoreExecutions(clients),
+        approvals=FirestoreApprovals(clients),
         file_quotas=FirestoreFileQuotas(clients),
         tickets=FirestoreTickets(clients),
         user_documents=FirestoreUserDocuments(clients),

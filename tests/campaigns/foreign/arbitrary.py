@@ -98,9 +98,9 @@ class Deployment:
         return LoopDependencies(
             **{
                 name: getattr(stores, name)
-                for name in ("owners", "contexts", "tasks", "credentials", "executions", "jobs", "halts")
+                for name in ("owners", "contexts", "tasks", "credentials", "executions", "approvals", "jobs", "halts")
             },
-            **dict.fromkeys(("model", "scanner", "registry", "signing", "seal"), unused),
+            **dict.fromkeys(("model", "scanner", "registry", "signing", "seal", "decisions"), unused),
             clusters=MemoryClusters(Memory()),
             conversations=MemoryConversations(Memory()),
             queue=MemoryQueue(),

@@ -132,7 +132,7 @@ class KeylessCalls:
         hook = self.hooks.get(find_tool(ticket.tool).kind)
         # of one that the function makes once by its name, it is not known whether it was made
         fault = build_refusal(ticket, refusal.IN_DOUBT if policy.repeatable is Repeatable.KEYED else refusal.INTERNAL_ERROR)
-        if ticket.attempt > CALL_ATTEMPTS_MAX:
+        if ticket.sends > CALL_ATTEMPTS_MAX:
             return KeylessOutcome(fault, write=None if hook is None else await hook.conclude(claimed, execution, None))
         try:
             approved = await self._confirm(claimed, execution, hook)
