@@ -11,7 +11,7 @@ import click
 
 from ferryman.cli import exits
 from ferryman.cli.chat_commands import ChatSession, run_command
-from ferryman.cli.chat_line import read_line
+from ferryman.cli.chat_line import read_answer, read_line
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
 
 PIPE = "-"
@@ -45,7 +45,9 @@ async def chat(
     if lists:
         return await _list(session, agent)
     piped = agent == PIPE or not sys.stdin.isatty()
-    talk = ChatSession(session, agent=None if agent == PIPE else agent, files=list(files), **_name_options(options))
+    read = None if piped or export or session.screen.as_json else read_answer
+    named = None if agent == PIPE else agent
+    talk = ChatSession(session, agent=named, files=list(files), read=read, **_name_options(options))
     if export:
         await talk.open()
         await talk.export()

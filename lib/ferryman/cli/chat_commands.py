@@ -8,6 +8,7 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
+from ferryman.cli.chat_approvals import ChatApprovals, ReadAnswer
 from ferryman.cli.chat_markdown import write_markdown
 from ferryman.cli.chat_screen import AnswerScreen
 from ferryman.cli.commands import ApiSession
@@ -20,6 +21,7 @@ HELP = """\
 /stop           stop what is still being answered, also from another window
 /model [NAME]   the model of the answers from now on; without a name, the agent's own
 /tools on|off   whether answers have tools
+/approvals      decide about what waits for a person in this conversation, and go on
 /cost           what the answers of this conversation have cost
 /title TEXT     rename the conversation
 /export FILE    write it to a file as Markdown
@@ -27,7 +29,7 @@ HELP = """\
 
 
 class ChatSession:
-    """One conversation, and how its next answer is made."""
+    """One conversation, and how its next answer is made. `read` asks the person, where there is one."""
 
     def __init__(
         self,
@@ -39,6 +41,7 @@ class ChatSession:
         model: str | None,
         enable_tools: bool,
         files: list[str],
+        read: ReadAnswer | None = None,
     ) -> None:
         self.conversation = conversation or ""
         self.model = model
@@ -46,6 +49,8 @@ class ChatSession:
         self.session = session
         self._agent, self._task = agent, task
         self._files = files
+        self.approvals = ChatApprovals(session, read)
+        self._asks = read is not None
 
     async def open(self) -> None:
         """Begin the conversation, or find the one that is named. Raise `ApiRefusedError`."""
@@ -85,6 +90,16 @@ class ChatSession:
     async def stop(self) -> None:
         """Stop what is waited for."""
         await self.session.client.cancel_answers(self.conversation)
+
+    async def decide(self) -> None:
+        """Ask about all that waits in the conversation, and print how the answer goes on."""
+        waiting = await self.approvals.list_waiting(self.conversation)
+        if not waiting:
+            self.session.screen.print_line("Nothing waits for a person here.", "dim")
+            return
+        decided = [await self.approvals.ask(item["approval_id"]) for item in waiting]
+        if all(decided):
+            await self._print(self.session.client.stream_answer(self.conversation))
 
     async def list_branch(self) -> list[Mapping[str, Any]]:
         """Return the messages of the shown branch, the oldest first."""
@@ -133,6 +148,8 @@ class ChatSession:
         with AnswerScreen(self.session.screen) as screen:
             async for event in events:
                 screen.print_event(event)
+                if event.kind == "approval_required" and self._asks and not await self.approvals.ask(event.body["approvalId"]):
+                    return None  # it goes on once it is decided, which may take days
         return screen.end
 
 
@@ -175,6 +192,10 @@ async def _switch_tools(talk: ChatSession, word: str) -> None:
     talk.session.screen.print_line(f"answers have {'the tools of the agent' if talk.enable_tools else 'no tools'}", "dim")
 
 
+async def _decide(talk: ChatSession, _: str) -> None:
+    await talk.decide()
+
+
 async def _print_cost(talk: ChatSession, _: str) -> None:
     answers = [message["metadata"] for message in await talk.list_branch() if message["metadata"]]
     spent = sum((Decimal(metadata["credits_used"]) for metadata in answers), Decimal(0))
@@ -196,6 +217,7 @@ COMMANDS: Mapping[str, Callable[[ChatSession, str], Awaitable[None]]] = {
     "stop": _stop,
     "model": _choose_model,
     "tools": _switch_tools,
+    "approvals": _decide,
     "cost": _print_cost,
     "title": _rename,
     "export": _export,

@@ -25,6 +25,14 @@ def read_line() -> str | None:
             return "\n".join(lines).strip()
 
 
+def read_answer(prompt: str) -> str | None:
+    """Return the line that answers a question, None where nothing was typed."""
+    try:
+        return _read(prompt).strip() or None
+    except (EOFError, KeyboardInterrupt):
+        return None
+
+
 def _read(prompt: str) -> str:
     """Return one line. An interrupt ends the reading itself: the handler of the event loop would wait for the line."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -59,6 +59,11 @@ class AnswerScreen:
                 self._print(*describe_result(body))
             case "usage":
                 self._close_text()
+            case "approval_required":
+                self._close_text()
+                self._print(f"⏸ {body['name']} waits for a person: ferryman approvals approve {body['approvalId']}", "yellow")
+            case "approval_decided":
+                self._print(f"{body['verdict']}: {body['name']} ({body['approvalId']})", "dim")
             case "done" | "error":
                 self._finish(body)
 

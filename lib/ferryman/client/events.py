@@ -17,7 +17,8 @@ RESUMES_MAX = 20
 """How many times in a row a broken stream of events is resumed without a new event."""
 
 RESUME_AFTER_S = 1.0
-UNNUMBERED = ("progress", "waiting", "decided")
+PROGRESS = "progress"
+UNNUMBERED = (PROGRESS, "waiting", "decided")
 """The kinds of events that have no number."""
 
 _PASSING = (429, 503)

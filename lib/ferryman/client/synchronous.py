@@ -14,7 +14,7 @@ from ferryman.client.answer_events import MEDIA_TYPE, AnswerEvent, AnswerParser,
 from ferryman.client.attempts import RETRY_WAITS_S, Attempts, describe_loss
 from ferryman.client.downloads import build_download_headers, check_download
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
-from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
+from ferryman.client.events import PROGRESS, SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.request import LIMITS, NO_CONTENT, TIMEOUT_S, ApiRequest, Json, build_headers, build_path
 from ferryman.client.routes import conversations, executions
 from ferryman.client.synchronous_methods import Methods
@@ -96,7 +96,8 @@ class Client(Methods):
     def stream_events(self, execution: str, *, after: int = 0, progress: bool = False) -> Iterator[StreamedEvent]:
         """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped.
 
-        With `progress`, also what was spent so far, whenever it changes; such an event has no number.
+        With `progress`, also what was spent so far, whenever it changes; such an event has no number. Nor have `waiting` and
+        `decided`, about a call that waits for a person: a stream that is resumed tells them again.
         """
         stream = EventStream(execution, after)
         while True:
@@ -105,7 +106,7 @@ class Client(Methods):
                 with closing(self._listen(stream)) as events:
                     for event in events:
                         is_last = stream.receive(event)
-                        if progress or event.number is not None:
+                        if progress or event.kind != PROGRESS:
                             yield event
                         if is_last:
                             return
