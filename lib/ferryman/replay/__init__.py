@@ -65,7 +65,7 @@ async def run_replay(record: Record) -> ReplayResult:
         execution=state.execution,
         opening=record.opening,
         steps=tuple(steps[number] for number in sorted(steps)),
-        tickets=tuple(tickets[seq] for seq in sorted(tickets)),
+        tickets=tuple(state.note_approval(tickets[seq]) for seq in sorted(tickets)),
         entries=tuple(memory.entries.values()),
     )
     return ReplayResult(record=replayed, prompts=tuple(state.prompts))

@@ -71,6 +71,8 @@ class RecordedTools:
     ) -> Ticket | Postponement | SubCalls:
         if (sub_calls := self._state.take_sub_calls(ticket.seq)) is not None:
             return sub_calls
+        if (edited := self._state.find_edited(ticket.seq)) is not None:
+            return replace(ticket, result=edited)
         self._attempt = self._state.take_attempt(ticket.seq)
         if self._attempt is RecordedAttempt.STOPPED:
             self._state.stop()

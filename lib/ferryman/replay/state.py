@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum
 
-from ferryman.domain.calls.call import Ticket, TicketState, ToolCall
-from ferryman.domain.calls.refusal import TOO_MANY_SUB_CALLS
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCall, ToolCallResult
+from ferryman.domain.calls.refusal import EDITED, TOO_MANY_SUB_CALLS
 from ferryman.domain.calls.sub_calls import SubCalls, order_calls
 from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.credits import ledger
@@ -142,6 +142,27 @@ class ReplayState:
         self._now = self._settled_at(seq)
         return self._recorded[seq]
 
+    def find_edited(self, seq: int) -> ToolCallResult | None:
+        """Return the result of a call whose arguments a person changed; None for any other."""
+        result = self._recorded[seq].result if seq in self._recorded else None
+        if result is None or result.block_reason != EDITED:
+            return None
+        self._now = self._settled_at(seq)
+        return result
+
+    def note_approval(self, ticket: Ticket) -> Ticket:
+        """Return a replayed ticket with what a person was asked about it, and who approved it: nobody is asked here."""
+        recorded = self._recorded.get(ticket.seq)
+        if recorded is None:
+            return ticket
+        if recorded.result is not None and recorded.result.block_reason == EDITED:
+            ticket = replace(ticket, attempt=recorded.attempt)  # it was claimed to be asked about, which is not replayed
+        return replace(ticket, approval=recorded.approval, form_digest=recorded.form_digest, approved=recorded.approved)
+
+    def verify(self, message: bytes, *, key: int, signature: str) -> bool:  # noqa: ARG002 - the port's
+        """Return False: what a person decided is in the record as what came of it."""
+        return False
+
     def settle(self, seq: int) -> datetime:
         """Return when the loop itself settled the call."""
         self._now = self._settled_at(seq)
@@ -253,6 +274,7 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
         labels=ended.labels,
         created_at=ended.created_at,
         credits_reserved=opening.max_credits,
+        waited_s=ended.waited_s,
         policy=ended.policy,
         events=STARTED,
     )

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from ferryman.domain.approvals.rules import NO_RULES, ApprovalRules
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.part import Part
 from ferryman.domain.credits.ledger import LedgerEntry, Posting, digest_conversation
@@ -55,6 +56,8 @@ def build_execution(response: shapes.RecordedExecution, *, owner: str, policy: E
         cancelled_by=response.cancelled_by or "",
         answer=response.answer or 0,
         question=response.question or 0,
+        waiting_for="",
+        waited_s=response.waited_s or 0.0,
         usage=_same(Usage, response.usage),
         tool_calls=tuple(_same(ToolCallResult, part) for part in response.tool_calls),
         policy=policy,
@@ -108,6 +111,9 @@ def build_ticket(response: call.CallResponse) -> Ticket:
         display_arguments=response.arguments,
         label=_label(response.label),
         epoch=0,
+        approval=response.approval or "",
+        form_digest=response.form_digest or "",
+        approved=None if response.approved is None else _same(ApprovedSend, response.approved),
         result=None if response.result is None else _result(response.result),
     )
 

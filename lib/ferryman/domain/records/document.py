@@ -72,7 +72,8 @@ def serialize_recorded(execution: Execution) -> Document:
     rest = {name: value for name, value in whole.items() if name not in (*_PLACE, *_WAITING)}
     cancelled_by = {"cancelled_by": execution.cancelled_by} if execution.cancelled_by else {}
     numbers = {"answer": execution.answer, "question": execution.question} if execution.answer else {}
-    return {**rest, **describe_place(execution), **cancelled_by, **numbers}
+    waited = {"waited_s": _to_finite(execution.waited_s)} if execution.waited_s else {}
+    return {**rest, **describe_place(execution), **cancelled_by, **numbers, **waited}
 
 
 def serialize_summary(execution: ExecutionSummary) -> Document:

@@ -74,11 +74,23 @@ class Result(ResultRow):
     parts: tuple[PartResponse, ...]
 
 
+class ApprovedSendResponse(ResponseShape):
+    """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person's id or `owner`, and
+    when; `is_standing` tells that it was approved beforehand."""
+
+    approval: str
+    digest: str
+    by: str
+    at: datetime
+    is_standing: bool
+
+
 class CallResponse(ResponseShape):
     """One call as it was journaled; its arguments as they were scanned, its result in full.
 
     `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
-    knows whether it was executed.
+    knows whether it was executed. Of a call that a person was asked about it has `approval`, the id of what was asked last, with
+    the SHA-256 of what would have been sent, and of one that a person approved `approved`; of others no such member.
     """
 
     seq: int
@@ -98,6 +110,9 @@ class CallResponse(ResponseShape):
     sent_at: datetime | None
     deadline: datetime | None
     settled_at: datetime | None
+    approval: str | None = None
+    form_digest: str | None = None
+    approved: ApprovedSendResponse | None = None
     result: Result | None
 
 

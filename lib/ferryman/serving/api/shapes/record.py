@@ -158,7 +158,10 @@ class EntryResponse(ResponseShape):
 
 
 class RecordedExecution(execution.DetailedExecution):
-    """The execution as receipts cover it: what it has where it names none of its place is left out."""
+    """The execution as receipts cover it: what it has where it names none of its place is left out.
+
+    `waited_s` is for how many seconds it waited for people, which its time limit does not count; left out for none.
+    """
 
     workspace_id: str = ""
     agent_id: str = ""
@@ -167,6 +170,7 @@ class RecordedExecution(execution.DetailedExecution):
     cancelled_by: str | None = None
     answer: int | None = None
     question: int | None = None
+    waited_s: float | None = None
 
 
 class RecordResponse(ResponseShape):
