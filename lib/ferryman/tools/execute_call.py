@@ -134,9 +134,8 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent
     result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
-    if confirmation is not None and not result.blocked:
-        ticket = replace(ticket, approved=confirmation.approved)
-        claimed_call = replace(claimed_call, ticket=ticket)
+    ticket = replace(ticket, approved=None if confirmation is None or result.blocked else confirmation.approved)
+    claimed_call = replace(claimed_call, ticket=ticket)
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
     elif prepared_call is not None:

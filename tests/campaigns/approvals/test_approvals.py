@@ -1,0 +1,11 @@
+"""A thin part of the campaign, so that the whole is known to run: `make approvals` runs it."""
+
+from __future__ import annotations
+
+from tests.campaigns.approvals.campaign import run
+
+
+async def test_nothing_leaves_that_nobody_approved_and_nothing_is_asked_twice() -> None:
+    outcome = await run(120, forgeries=56, renewals=10, sends=3, seed=1)
+    assert outcome.wrong == []
+    assert (outcome.total("mutation"), outcome.total("forgery"), outcome.total("renewal")) == (120, 56, 10)
