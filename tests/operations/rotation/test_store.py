@@ -99,6 +99,6 @@ async def test_the_sealed_inventory_has_every_credential_and_every_call_that_is_
         await Places(client).locate_token("a" * 64).set(documents.write(slot))
         await Places(client).locate_token("b" * 64).set(documents.write(TokenSlot(owner="ann")))
         assert list(await sealed_inventory.list_tokens()) == [SealedCredentialRef(task="task_1", name=FETCHED, version=1)]
-        assert await sealed_inventory.count_calls() == {7: 4}  # two executions under way, two calls each that are not settled
+        assert await sealed_inventory.count_calls() == {7: 6}  # two executions under way, three calls each that are not settled
         assert await sealed_inventory.count_begun_before(NOW + timedelta(seconds=1)) == 2
         assert await sealed_inventory.count_begun_before(NOW) == 0

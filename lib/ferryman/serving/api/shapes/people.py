@@ -11,7 +11,7 @@ from ferryman.domain.workspaces.api_key import KEY_DAYS_MAX
 from ferryman.domain.workspaces.member import Right, Role
 from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
-Approves = Annotated[StrictBool, Field(description="Whether they may decide about waiting calls (none waits yet): no role may")]
+Approves = Annotated[StrictBool, Field(description="Whether they may decide about calls that wait for a person: no role may")]
 
 
 class MemberChange(RequestShape):
