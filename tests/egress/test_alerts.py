@@ -7,9 +7,12 @@ import hashlib
 import hmac
 import json
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
+from ferryman.domain.approvals.approval import ApprovalState
+from ferryman.domain.approvals.notice import Notice
 from ferryman.domain.credentials.credential import SealedCredential, Secret
 from ferryman.domain.credits.alert import Alert, AlertState
 from ferryman.domain.credits.alert_delivery import ATTEMPTS_MAX
@@ -17,16 +20,19 @@ from ferryman.domain.credits.alert_message import generate_secret, label_secret
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.workspaces.workspace import Workspace, build_default_workspace
 from ferryman.inmemory.alerts import MemoryAlerts
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.workspaces import MemoryWorkspaces
+from ferryman.tools.alerting.notify import send_notice
 from ferryman.tools.alerting.send import SendingDependencies, send_alert
 from ferryman.vault.seal import PublicKey, build_credential_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_alert
 from tests.canaries.canary import create_key
+from tests.serving.values import build_approval
 
 from .conftest import PUBLIC, Answer, GateHarness, Names, reply
 
@@ -63,8 +69,18 @@ class AlertStage:
 
     async def send(self, answer: Answer = reply(), *, alert: str = "alert_1") -> Alert | None:
         """Return the alert after one attempt, with this answer of its receiver."""
-        deps = SendingDependencies(
+        async with self.harness.serve("a.test", answer):
+            return await send_alert(self._build(), alert)
+
+    async def notify(self, answer: Answer = reply(), *, approval: str = "appr_o") -> Notice | None:
+        """Return the notice of an approval likewise."""
+        async with self.harness.serve("a.test", answer):
+            return await send_notice(self._build(), approval)
+
+    def _build(self) -> SendingDependencies:
+        return SendingDependencies(
             alerts=MemoryAlerts(self.memory),
+            approvals=MemoryApprovals(self.memory),
             workspaces=MemoryWorkspaces(self.memory),
             credentials=MemoryCredentials(self.memory),
             vault=Vault(MemoryKeyStore({1: PRIVATE})),
@@ -72,8 +88,6 @@ class AlertStage:
             clock=ManualClock(),
             tracer=self.harness.log,
         )
-        async with self.harness.serve("a.test", answer):
-            return await send_alert(deps, alert)
 
     async def settle(self, answer: Answer = reply()) -> Alert:
         after = await self.send(answer)
@@ -206,3 +220,48 @@ async def test_the_path_of_its_address_is_in_no_line_of_the_log(alerts: AlertSta
     assert (await alerts.settle()).state is AlertState.DELIVERED
     assert [line["url"] for event, line in alerts.harness.log.lines if event == "call"] == ["https://a.test"]
     assert path not in repr(alerts.harness.log.lines)
+
+
+def have_asked(alerts: AlertStage, **changes: Any) -> None:
+    approval = build_approval("o", workspace="w", **changes)
+    alerts.memory.approvals[approval.id] = approval
+
+
+async def test_a_call_that_waits_is_told_by_ids_its_tool_and_its_host(alerts: AlertStage) -> None:
+    have_asked(alerts)
+    notice = await alerts.notify(reply(status="204 No Content", body=b""))
+    headers, body = read_request(alerts)
+    message = json.loads(body)
+    assert (message["type"], headers["webhook-id"]) == ("approval.waiting", "appr_o")
+    assert message["data"] == {
+        **{"approval_id": "appr_o", "workspace_id": "w", "agent_id": "agent_o", "task_id": "task_o", "seq": 0},
+        **{"execution_id": "exec_waiting_o", "tool": "http_post", "host": "api.github.com", "path": "/v1/approvals/appr_o"},
+        "expires_at": "2026-12-21T12:00:00+00:00",
+    }
+    assert notice == Notice(state=AlertState.DELIVERED, attempts=1, status=204, settled_at=START)
+
+
+async def test_a_notice_that_was_taken_is_not_sent_again(alerts: AlertStage) -> None:
+    have_asked(alerts)
+    await alerts.notify(reply(status="204 No Content", body=b""))
+    await alerts.notify(reply(status="204 No Content", body=b""))
+    assert len(alerts.harness.requests) == 1
+
+
+async def test_of_what_is_decided_nobody_is_told(alerts: AlertStage) -> None:
+    have_asked(alerts, state=ApprovalState.DENIED)
+    notice = await alerts.notify()
+    assert notice is not None
+    assert (notice.state, alerts.harness.requests) == (AlertState.FAILED, [])
+
+
+async def test_a_workspace_without_an_address_is_not_told(alerts: AlertStage) -> None:
+    alerts.set_address(None)
+    have_asked(alerts)
+    notice = await alerts.notify()
+    assert notice is not None
+    assert (notice.state, alerts.harness.requests) == (AlertState.UNADDRESSED, [])
+
+
+async def test_an_approval_that_there_is_not_has_no_notice(alerts: AlertStage) -> None:
+    assert await alerts.notify(approval="appr_none") is None

@@ -19,8 +19,8 @@ from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.model import ScriptedModel
 from ferryman.inmemory.queue import MemoryQueue, QueuedDelivery
-from ferryman.loop.run import deliver
 from ferryman.loop.parking import LONGEST
+from ferryman.loop.run import deliver
 
 from .conftest import fetches, says
 from .waiting import WaitingStage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ferryman.composition.tool import ToolFunction
 from ferryman.gcp.alerts import FirestoreAlerts
+from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.settings import Settings
 from ferryman.tools.alerting.send import SendingDependencies
@@ -17,6 +18,7 @@ class WebhookFunction(ToolFunction):
         deps = self.dependencies
         self.alerts = SendingDependencies(
             alerts=FirestoreAlerts(self.firestore),
+            approvals=FirestoreApprovals(self.firestore),
             workspaces=FirestoreWorkspaces(self.firestore),
             credentials=deps.credentials,
             vault=self.vault,

@@ -15,6 +15,7 @@ from ferryman.domain.approvals.approval import (
     withdraw_approval,
 )
 from ferryman.domain.approvals.decision import SignedDecision
+from ferryman.domain.approvals.notice import Notice, is_settled
 from ferryman.domain.approvals.standing import StandingApproval, use_standing
 from ferryman.domain.copies import replace
 from ferryman.domain.page import Page, Position
@@ -94,6 +95,14 @@ class FirestoreApprovals(FirestoreStore):
         if used is not stored:
             transaction.update(reference, documents.write_fields(used, "sent"))
         return used
+
+    @in_transaction
+    async def record_notice(self, transaction: Transaction, approval: str, notice: Notice) -> Notice:
+        reference, stored = await self._read(transaction, approval)
+        if is_settled(stored.notice, notice):
+            return stored.notice
+        transaction.update(reference, documents.write_fields(replace(stored, notice=notice), "notice"))
+        return notice
 
     async def withdraw(self, execution: str, *, now: datetime) -> None:  # noqa: ARG002 - the port's
         query = filter_by(self._client.collection("approvals"), ("execution", "==", execution), PENDING).select([])

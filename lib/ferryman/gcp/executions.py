@@ -32,7 +32,14 @@ from ferryman.gcp.alerts import create_alerts, read_new, store_refusal
 from ferryman.gcp.answers import FirestoreAnswers
 from ferryman.gcp.balances import read_balance, store_balance
 from ferryman.gcp.conversations import end_in_conversation, read_conversation
-from ferryman.gcp.execution_documents import IS_EXECUTION, IS_WAITING, SUMMARY_FIELDS, read_execution, read_summary, write_execution
+from ferryman.gcp.execution_documents import (
+    IS_EXECUTION,
+    IS_WAITING,
+    SUMMARY_FIELDS,
+    read_execution,
+    read_summary,
+    write_execution,
+)
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
 from ferryman.gcp.journal import FirestoreJournal

@@ -14,6 +14,7 @@ from ferryman.domain.approvals.approval import (
     withdraw_approval,
 )
 from ferryman.domain.approvals.decision import SignedDecision
+from ferryman.domain.approvals.notice import Notice, is_settled
 from ferryman.domain.approvals.standing import StandingApproval, use_standing
 from ferryman.domain.copies import replace
 from ferryman.domain.page import Page, Position
@@ -73,6 +74,12 @@ class MemoryApprovals(MemoryStore):
 
     async def use(self, approval: str, *, seq: int, now: datetime) -> Approval:  # noqa: ARG002 - the port's
         return self._put(use_approval(self._memory.approvals[approval], seq))
+
+    async def record_notice(self, approval: str, notice: Notice) -> Notice:
+        stored = self._memory.approvals[approval]
+        if is_settled(stored.notice, notice):
+            return stored.notice
+        return self._put(replace(stored, notice=notice)).notice
 
     async def withdraw(self, execution: str, *, now: datetime) -> None:  # noqa: ARG002 - the port's
         for approval in [item for item in self._memory.approvals.values() if item.execution == execution]:

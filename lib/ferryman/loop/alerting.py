@@ -19,3 +19,9 @@ async def enqueue_alerts(deps: LoopDependencies, execution: Execution, alerts: I
         deps.log("budget.alert", execution=execution.id, owner=execution.owner, alert=alert, severity="WARNING")
         await deps.alerts.enqueue(alert)
         await deps.alerts.enqueue(alert, after=OVERDUE, wake_up="overdue")
+
+
+async def enqueue_notice(deps: LoopDependencies, approval: str) -> None:
+    """Have the address of the workspace's alerts told that a call waits for a person: once, however often this is done."""
+    await deps.alerts.enqueue(approval)
+    await deps.alerts.enqueue(approval, after=OVERDUE, wake_up="overdue")

@@ -20,7 +20,7 @@ from ferryman.domain.copies import replace
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
-from ferryman.loop.alerting import enqueue_alerts
+from ferryman.loop.alerting import enqueue_alerts, enqueue_notice
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.loop.start import BudgetReachedError
@@ -73,6 +73,9 @@ async def park(deps: LoopDependencies, run: Run, approval: str) -> int:
     following = await deps.executions.park(execution, waiting_for=approval, keep=compute_kept(run), now=now)
     deps.log("call.waiting", execution=execution.id, approval=approval, slice=following)
     await enqueue_wake_up(deps, execution.id, approval, slice=following)
+    for ticket in run.pending:
+        if ticket.state is TicketState.WAITING and ticket.approval != approval:
+            await enqueue_notice(deps, ticket.approval)
     return following
 
 
@@ -83,6 +86,7 @@ async def enqueue_wake_up(deps: LoopDependencies, execution: str, approval: str,
     """
     stored = await deps.approvals.get(approval)
     if stored is not None and _is_open(deps, stored):
+        await enqueue_notice(deps, approval)
         await deps.queue.enqueue(execution, slice=slice, after=min(LONGEST, stored.expires_at - deps.clock.now()))
     else:
         await deps.queue.enqueue(execution, slice=slice, wake_up="decided")

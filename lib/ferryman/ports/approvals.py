@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
 from ferryman.domain.approvals.decision import SignedDecision
+from ferryman.domain.approvals.notice import Notice
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.page import Page, Position
 
@@ -52,6 +53,12 @@ class Approvals(Protocol):
         """Take one send of an approved form for call `seq` of its execution; again for the same call changes nothing.
 
         Return the approval as it is then. Raise `ApprovalDecidedError` where none is left, and KeyError.
+        """
+
+    async def record_notice(self, approval: str, notice: Notice) -> Notice:
+        """Store what became of an attempt to send the notice, unless it is settled, and return it as it is stored then.
+
+        Raise KeyError.
         """
 
     async def withdraw(self, execution: str, *, now: datetime) -> None:

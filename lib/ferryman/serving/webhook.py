@@ -30,13 +30,17 @@ def build_function(known: Settings) -> WebhookFunction:
 
 
 async def _send(function: WebhookFunction, request: Request) -> Response:
+    from ferryman.domain.approvals.notice import PREFIX
     from ferryman.domain.credits.alert import AlertState
+    from ferryman.tools.alerting.notify import send_notice
     from ferryman.tools.alerting.send import send_alert
 
     body = await read_body(request, alert=str)
-    alert = await send_alert(function.alerts, body["alert"])
-    is_pending = alert is not None and alert.state is AlertState.PENDING
-    return JSONResponse({"attempts": alert.attempts if alert is not None and is_pending else None})
+    name = body["alert"]
+    # the queue of alerts delivers the notices of approvals, too
+    sent = await (send_notice if name.startswith(PREFIX) else send_alert)(function.alerts, name)
+    is_pending = sent is not None and sent.state is AlertState.PENDING
+    return JSONResponse({"attempts": sent.attempts if sent is not None and is_pending else None})
 
 
 ROUTES = {"/alert": _send}

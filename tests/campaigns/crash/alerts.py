@@ -18,6 +18,7 @@ from ferryman.domain.credits.balance import CreditBalance, CreditPart
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.workspaces.workspace import Workspace, build_default_workspace
 from ferryman.inmemory.alerts import MemoryAlerts, QueuedAlert
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
@@ -79,6 +80,7 @@ class AlertRun(SimulatedRun):
         memory, clock = self.memory, self.clock
         sending = SendingDependencies(
             alerts=MemoryAlerts(memory),
+            approvals=MemoryApprovals(memory),
             workspaces=MemoryWorkspaces(memory),
             credentials=MemoryCredentials(memory),
             vault=Vault(MemoryKeyStore({1: PRIVATE})),

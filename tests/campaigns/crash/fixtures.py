@@ -46,12 +46,12 @@ from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.live import STORE_S
 from ferryman.ports.alerts import AlertQueue
+from ferryman.ports.approvals import Approvals
 from ferryman.ports.clock import Clock as ClockPort
 from ferryman.ports.contexts import Contexts
 from ferryman.ports.conversations import Conversations
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import UnavailableError
-from ferryman.ports.approvals import Approvals
 from ferryman.ports.executions import Executions
 from ferryman.ports.file_quotas import FileQuotas
 from ferryman.ports.gate import CallPolicy, FetchGate

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict
+from ferryman.domain.approvals.notice import Notice
 from ferryman.domain.copies import replace
 from ferryman.domain.labels.label import FlowLabel
 
@@ -54,7 +55,8 @@ class Approval:
 
     `form` is the canonical form of what would be sent (`form.build_form`), `digest` its hash in hex. `before` is the approval
     of the same tool in the same workspace that was approved last, "" where there is none: the difference to it is shown.
-    `sent` are the calls, by number, that were sent under it: at most `sends_max` of them.
+    `sent` are the calls, by number, that were sent under it: at most `sends_max` of them. `notice` is what became of the
+    message that it waits.
     """
 
     id: str
@@ -75,6 +77,7 @@ class Approval:
     expires_at: datetime
     decided: SignedDecision | None = None
     sent: tuple[int, ...] = ()
+    notice: Notice = field(default_factory=Notice)
 
     @property
     def sends_max(self) -> int:

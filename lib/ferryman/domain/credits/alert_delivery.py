@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Protocol, TypeVar
 
-from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.copies import replace
+from ferryman.domain.credits.alert import AlertState
 
 ATTEMPTS_MAX = 8
 """How often an alert is sent at most, until its receiver takes it."""
@@ -23,7 +24,17 @@ def compute_pause(attempts: int) -> timedelta:
     return min(PAUSE_MAX, FIRST_PAUSE * int(4 ** (attempts - 1)))
 
 
-def settle_attempt(alert: Alert, *, status: int | None, reason: str, final: bool, now: datetime) -> Alert:
+class Delivered(Protocol):
+    """What is delivered, an alert or a notice: each has the fields that say how far that is."""
+
+    @property
+    def attempts(self) -> int: ...
+
+
+Message = TypeVar("Message", bound=Delivered)
+
+
+def settle_attempt(alert: Message, *, status: int | None, reason: str, final: bool, now: datetime) -> Message:
     """Return `alert` after one more attempt, which a receiver took where `status` is 2xx; `final` lets no other follow."""
     attempts = alert.attempts + 1
     if status is not None and 200 <= status < 300:

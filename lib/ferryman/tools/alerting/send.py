@@ -6,7 +6,9 @@ registered webhook does: https, no private address, dialled as it was validated,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import Credential
@@ -19,6 +21,7 @@ from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.ports.alerts import Alerts
+from ferryman.ports.approvals import Approvals
 from ferryman.ports.clock import Clock
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.gate import CallPolicy, FetchGate
@@ -41,6 +44,7 @@ class SendingDependencies:
     """Everything that sending an alert uses."""
 
     alerts: Alerts
+    approvals: Approvals
     workspaces: Workspaces
     credentials: Credentials
     vault: ToolVault
@@ -70,8 +74,7 @@ async def _attempt(deps: SendingDependencies, alert: Alert) -> Alert:
     if url is None:
         return replace(alert, state=AlertState.UNADDRESSED, attempts=alert.attempts + 1, settled_at=deps.clock.now())
     try:
-        secret = await _open_secret(deps, alert.owner, workspace, url)
-        status = await _post(deps, alert, workspace, url, secret)
+        status = await post_message(deps, build_body(alert), message=alert.id, owner=alert.owner, workspace=workspace, url=url)
     except CallRefusedError as refused:
         reason = refused.refusal.message.removeprefix("Error: ")
         return settle_attempt(alert, status=None, reason=reason, final=False, now=deps.clock.now())
@@ -91,12 +94,17 @@ async def _open_secret(deps: SendingDependencies, owner: str, workspace: str, ur
     raise CallRefusedError(NO_SECRET)
 
 
-async def _post(deps: SendingDependencies, alert: Alert, workspace: str, url: str, secret: Credential) -> int:
-    """Return the status of the receiver's answer. Raise `CallRefusedError` where there was none."""
-    body = build_body(alert)
-    headers = sign_message(secret.secret.reveal(), message=alert.id, body=encode_body(body), now=deps.clock.now())
+async def post_message(
+    deps: SendingDependencies, body: Mapping[str, Any], *, message: str, owner: str, workspace: str, url: str
+) -> int:
+    """Sign a message to the address of the workspace's alerts, send it, and return the status of the receiver's answer.
+
+    Raise `CallRefusedError` where there was none, or there is no secret for the address.
+    """
+    secret = await _open_secret(deps, owner, workspace, url)
+    headers = sign_message(secret.secret.reveal(), message=message, body=encode_body(body), now=deps.clock.now())
     policy = ExecutionPolicy(
-        owner=alert.owner,
+        owner=owner,
         task=workspace,
         plan=PRO,  # its limits are for answers; this one has its own
         tools=(TOOL,),
@@ -106,11 +114,11 @@ async def _post(deps: SendingDependencies, alert: Alert, workspace: str, url: st
         webhook_urls=(url,),
         webhook_match="url",
     )
-    outbound = OutboundRequest(tool=TOOL, method=Method.POST, url=url, body=body, fixed_headers=headers)
+    outbound = OutboundRequest(tool=TOOL, method=Method.POST, url=url, body=dict(body), fixed_headers=headers)
     call = CallPolicy(
         execution=policy,
         credentials={SECRET_NAME: secret},
-        about={"alert": alert.id},
+        about={"alert": message},
         within_s=WITHIN_S,
         body_max=ANSWER_BYTES_MAX,
     )
