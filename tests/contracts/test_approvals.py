@@ -9,6 +9,8 @@ import pytest
 
 from ferryman.domain.approvals.approval import Approval, ApprovalDecidedError, ApprovalExpiredError, ApprovalState
 from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.notice import Notice
+from ferryman.domain.credits.alert import AlertState
 from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.page import Position
 
@@ -193,3 +195,23 @@ async def test_the_last_approved_call_of_a_tool_is_found(stores: Stores) -> None
 async def test_an_approval_of_no_call_is_never_decided(stores: Stores) -> None:
     with pytest.raises(KeyError):
         await decide(stores, build_approval())
+
+
+async def test_what_became_of_a_notice_is_stored_until_it_is_settled(stores: Stores) -> None:
+    await journal_calls(stores)
+    approval = await ask(stores)
+    tried = Notice(attempts=1, reason="timed out")
+    sent = Notice(state=AlertState.DELIVERED, attempts=2, status=204, settled_at=LATER)
+    assert await stores.approvals.record_notice(approval.id, tried) == tried
+    assert await stores.approvals.record_notice(approval.id, replace(tried, reason="again")) == tried
+    assert await stores.approvals.record_notice(approval.id, sent) == sent
+    assert await stores.approvals.record_notice(approval.id, replace(sent, attempts=3)) == sent
+    assert await stores.approvals.get(approval.id) == replace(approval, notice=sent)
+
+
+async def test_what_was_decided_stays_when_its_notice_is_settled(stores: Stores) -> None:
+    await journal_calls(stores)
+    decided = await decide(stores, await ask(stores))
+    sent = Notice(state=AlertState.FAILED, attempts=1)
+    await stores.approvals.record_notice(decided.id, sent)
+    assert await stores.approvals.get(decided.id) == replace(decided, notice=sent)

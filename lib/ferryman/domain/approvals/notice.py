@@ -55,8 +55,8 @@ def build_notice_body(approval: Approval) -> dict[str, Any]:
 
 def find_host(form: str) -> str | None:
     """Return the host of the request that a canonical form is of; None where it is of no request."""
-    what = json.loads(form)["what"]
     try:
+        what = json.loads(form)["what"]
         return parse_url(what["url"]).host if what["kind"] == "http" else None
-    except InvalidUrlError:
-        return None
+    except (InvalidUrlError, ValueError, LookupError, TypeError):
+        return None  # it is of no request, or a document that was written by somebody else
