@@ -21,6 +21,7 @@ from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 
+from .approvals import build_approval, build_standing
 from .conftest import Stores
 from .values import (
     DONE,
@@ -43,14 +44,24 @@ from .values import (
 
 COUNTS = {
     **{"answers": 1, "audit_entries": 2, "invitations": 1, "keys": 1, "members": 1, "people": 1, "user_documents": 1},
-    **{"agents": 1, "calls": 2, "clusters": 1, "credentials": 1, "executions": 3, "former_values": 1},
+    **{
+        "approvals": 1,
+        "standing_approvals": 2,
+        "agents": 1,
+        "calls": 2,
+        "clusters": 1,
+        "credentials": 1,
+        "executions": 3,
+        "former_values": 1,
+    },
     **{"conversation_balances": 1, "conversations": 1, "messages": 2},
     **{"refused_requests": 1, "steps": 2, "tasks": 1, "tokens": 1},
 }
 """What `fill` stores in a workspace."""
 
 OF_AGENT = {name: COUNTS[name] for name in COUNTS if name in {*EXECUTIONS.below, *TASKS.below, "executions", "tasks"}} | {
-    **{"conversation_balances": 1, "conversations": 1, "messages": 2, "former_values": 1, "refused_requests": 1, "tokens": 1}
+    **{"conversation_balances": 1, "conversations": 1, "messages": 2, "former_values": 1, "refused_requests": 1, "tokens": 1},
+    **{"approvals": 1, "standing_approvals": 1},
 }
 """Of that, what belongs to its agent; the agent's own document goes when the job is started."""
 
@@ -76,6 +87,9 @@ async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", 
     fetch = Fetch(name="one", until=LATER)
     await stores.tokens.claim(f"{workspace:a<64}", "ann", task.id, fetch, stale=None, now=NOW)
     await stores.tokens.put(f"{workspace:a<64}", Token(fetch="one", ciphertext=b"\x00", expires_at=LATER))
+    for of_task in ("", task.id):
+        standing = build_standing(id=f"stand_{workspace}_{of_task}", workspace=workspace, task=of_task)
+        await stores.approvals.add_standing(standing, most=10)
     await run(stores, replace(EXECUTION, id=f"exec_{workspace}", task=task.id, conversation="talk", **place))
     await fill_conversation(stores, task)
     queued = replace(EXECUTION, id=f"queued_{workspace}", task=task.id, person=person, **place)
@@ -122,6 +136,9 @@ async def run(stores: Stores, execution: object) -> None:
     opened = replace(opened, credits_reserved=OPENING.max_credits)
     after = await stores.executions.commit(apply_turn(opened), turn(), now=LATER, lease=LEASE)
     call = call_request(execution=name, task=task)
+    asking = await stores.tickets.claim(call, tool="api_call", now=LATER)
+    asked = replace(build_approval(execution=name, workspace=claimed.workspace), agent=claimed.agent)
+    await stores.tickets.ask(asking, asked, now=LATER)
     ticket = await stores.tickets.claim(call, tool="api_call", now=LATER)
     changes = UserChanges({}, {"user_memory/taste": {"tea": True}})
     await stores.tickets.settle_changes(ticket, RESULT, changes, context=replace(claimed.context, user="person_1"), now=LATER)

@@ -12,13 +12,15 @@ from ferryman.domain.approvals.approval import ApprovalState
 from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.credits.shortage import InsufficientCreditsError
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.waiting import end_wait
 from ferryman.domain.owners.plan import GURU
 from ferryman.domain.stale import StaleError
+from ferryman.ports.executions import Filter
 
 from .approvals import SECOND, ask, build_approval, journal_calls, sign
 from .conftest import Stores
-from .values import ENTRY, EXECUTION, LATER, LEASE, OPENING, POLICY, RESULT, TOO_LATE, call_request, put, read_execution
+from .values import DONE, ENTRY, EXECUTION, LATER, LEASE, OPENING, POLICY, RESULT, TOO_LATE, call_request, put, read_execution
 
 KEPT = Decimal(2)
 DAY = timedelta(days=1)
@@ -190,3 +192,28 @@ async def test_only_the_holder_resumes(stores: Stores) -> None:
     await claim(stores)
     with pytest.raises(StaleError):
         await stores.executions.resume(parked, reserve=Decimal(100), now=LATER + DAY)
+
+
+async def test_executions_that_wait_are_listed_until_they_go_on(stores: Stores) -> None:
+    parked = await park(stores)
+    await put(stores.tasks, stores.executions, replace(EXECUTION, id="other_1"))
+
+    async def list_waiting(**which: object) -> list[str]:
+        page = await stores.executions.list(parked.workspace, which=Filter(is_waiting=True, **which))
+        return [execution.id for execution in page.items]
+
+    assert (
+        await list_waiting() == await list_waiting(task=parked.task) == await list_waiting(status=Status.RUNNING) == ["exec_1"]
+    )
+    assert await list_waiting(status=Status.QUEUED) == []
+    await stores.executions.resume(await claim(stores), reserve=Decimal(100), now=LATER + DAY)
+    assert await list_waiting() == []
+
+
+async def test_an_execution_that_ends_while_it_waits_waits_for_nobody(stores: Stores) -> None:
+    await park(stores)
+    ended = end_wait(await claim(stores), LATER + DAY)
+    await stores.executions.finish(ended, DONE, now=LATER + DAY)
+    stored = await read_execution(stores)
+    assert (stored.waiting_for, stored.waiting_since, stored.waited_s) == ("", None, DAY.total_seconds())
+    assert not (await stores.executions.list(stored.workspace, which=Filter(is_waiting=True))).items

@@ -25,6 +25,9 @@ from ferryman.ports.jobs import JobProgress
 AT_ONCE = 20
 """How many documents that may have others below them are looked at in one commit."""
 
+OF_TASKS = ("tokens", "standing_approvals")
+"""The collections, and what their documents are counted as, of which a task's are deleted with it."""
+
 KINDS = {EXECUTIONS: IS_EXECUTION, REFUSED: IS_REFUSED}
 """The parts that share a collection, each with the condition that tells which of its documents they are."""
 
@@ -115,10 +118,11 @@ class FirestoreJobWork(FirestoreStore):
                 if batch.room <= 0:
                     return False
                 batch.add(reference, count_as(reference))
-        if part is TASKS and batch.room > 0:
-            tokens = filter_by(self._client.collection("tokens"), ("task", "==", parent.id)).select(["task"])
-            async for token in tokens.limit(batch.room).stream(transaction=transaction):
-                batch.add(token.reference, "tokens")
+        for name in OF_TASKS if part is TASKS else ():
+            if batch.room > 0:
+                of_task = filter_by(self._client.collection(name), ("task", "==", parent.id)).select(["task"])
+                async for document in of_task.limit(batch.room).stream(transaction=transaction):
+                    batch.add(document.reference, name)
         if part is MEMBERS and batch.room > 0:
             person = snapshot.get("person")
             everywhere = filter_by(self._client.collection("memberships"), ("person", "==", person)).select(["person"]).limit(2)

@@ -168,6 +168,8 @@ def _list_task(memory: Memory, name: str) -> Iterator[Belonging]:
             yield kind, _remove(stored[name], key)
     for key in [key for key, slot in memory.tokens.items() if slot.task == name]:
         yield "tokens", _remove(memory.tokens, key)
+    for key in [key for key, standing in memory.standing_approvals.items() if standing.task == name]:
+        yield "standing_approvals", _remove(memory.standing_approvals, key)
 
     def remove() -> None:
         others: tuple[dict[str, Any], ...] = (memory.versions, memory.generations, memory.tasks)

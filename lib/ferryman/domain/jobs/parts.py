@@ -30,6 +30,8 @@ class WorkspacePart:
 EXECUTIONS = WorkspacePart(
     name="executions", collection="executions", below=("calls", "steps"), of_agents=True, of_conversations=True
 )
+APPROVALS = WorkspacePart(name="approvals", collection="approvals", of_agents=True, of_conversations=True)
+"""After the executions, which ask for them."""
 CONVERSATIONS = WorkspacePart(
     name="conversations", collection="conversations", below=("messages",), of_agents=True, of_conversations=True
 )
@@ -46,12 +48,14 @@ MEMBERS = WorkspacePart(name="members", collection="memberships")
 """With each goes the person, where that is the last membership of theirs: nothing else says the name."""
 PARTS: tuple[WorkspacePart, ...] = (
     EXECUTIONS,
+    APPROVALS,
     CONVERSATIONS,
     TASKS,
     REFUSED,
     CONVERSATION_BALANCES,
     AGENTS,
     MEMBERS,
+    WorkspacePart(name="standing_approvals", collection="standing_approvals"),
     WorkspacePart(name="keys", collection="api_keys"),
     WorkspacePart(name="invitations", collection="invitations"),
     WorkspacePart(name="audit_entries", collection="audit"),
