@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving protocols fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving approvals protocols fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -82,6 +82,9 @@ protocols: $(READY) ## Generated answers in the own clients of AG-UI and the AI 
 cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), generated and recorded on a stack, and are resumed: the same final state
 	@$(BIN)/python -m tests.campaigns.streams.cuts --runs $(or $(RUNS),200)
 	@$(BIN)/python -m tests.campaigns.streams.recorded --runs $(or $(RUNS),200)
+
+approvals: $(READY) ## Bytes that change after a person approved, and approvals that nobody gave: 0 are sent; some minutes
+	@$(BIN)/python -m tests.campaigns.approvals $(ARGS)
 
 leaving: $(READY) ## Answers that are left, killed and stopped amid their stream, on functions that are frozen while nobody asks them
 	@$(BIN)/python -m tests.campaigns.leaving $(ARGS)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.approved import ApprovedSend
+from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.receipts.settlement import read_settlement, write_settlement
 from tests.builders import START, build_settled_ticket, build_ticket
 
@@ -26,6 +27,17 @@ REPORT = write_settlement(SETTLED)
 
 def test_a_report_reads_back_as_the_settled_ticket() -> None:
     assert read_settlement(build_ticket(), json.loads(json.dumps(REPORT))) == SETTLED
+
+
+def test_who_approved_a_call_reads_back() -> None:
+    approved = ApprovedSend(approval="appr_1", digest="ab", by="person_1", at=START, is_standing=True)
+    sent = replace(SETTLED, approval="appr_1", form_digest="ab", approved=approved)
+    assert read_settlement(build_ticket(), json.loads(json.dumps(write_settlement(sent)))) == sent
+
+
+def test_a_call_that_waits_for_a_person_has_no_result() -> None:
+    waiting = build_ticket(state=TicketState.WAITING, attempt=1, approval="appr_1", form_digest="ab")
+    assert read_settlement(build_ticket(), json.loads(json.dumps(write_settlement(waiting)))) == waiting
 
 
 def test_a_call_that_was_never_sent_has_neither_its_time_nor_a_deadline() -> None:
@@ -57,7 +69,7 @@ def test_times_are_read_in_utc_whatever_their_zone() -> None:
     assert (ticket.settled_at, ticket.settled_at.tzinfo) == (START, UTC)
 
 
-@pytest.mark.parametrize("name", ["attempt", "in_doubt", "sent_at", "deadline", "settled_at", "result"])
+@pytest.mark.parametrize("name", ["attempt", "in_doubt", "sent_at", "deadline", "settled_at", "result", "approval", "approved"])
 def test_a_report_without_one_of_its_members_is_none(name: str) -> None:
     report: dict[str, Any] = {key: value for key, value in REPORT.items() if key != name}
     with pytest.raises(KeyError, match=name):

@@ -6,6 +6,6 @@ from tests.campaigns.approvals.campaign import run
 
 
 async def test_nothing_leaves_that_nobody_approved_and_nothing_is_asked_twice() -> None:
-    outcome = await run(120, forgeries=56, renewals=10, sends=3, seed=1)
+    outcome = await run(60, forgeries=28, renewals=5, sends=2, seed=1)
     assert outcome.wrong == []
-    assert (outcome.total("mutation"), outcome.total("forgery"), outcome.total("renewal")) == (120, 56, 10)
+    assert (outcome.total("mutation"), outcome.total("forgery"), outcome.total("renewal")) == (60, 28, 5)
