@@ -87,7 +87,7 @@ def build_approval(owner: str, **changes: Any) -> Approval:
     return Approval(**{**known, **changes})
 
 
-def deny_approval(approval: Approval) -> Approval:
+def deny_approval(approval: Approval, *, reason: str = "Not today.") -> Approval:
     """Return `approval` as its owner has denied it."""
     place = {"owner": approval.owner, "workspace": approval.workspace, "execution": approval.execution, "seq": approval.seq}
     decision = Decision(
@@ -96,7 +96,7 @@ def deny_approval(approval: Approval) -> Approval:
         digest=approval.digest,
         verdict=Verdict.DENY,
         sends_max=0,
-        reason="Not today.",
+        reason=reason,
         by="owner",
         at=START,
     )

@@ -26,6 +26,7 @@ from tests.campaigns.isolation.surface import Operation, list_operations
 from tests.campaigns.isolation.tool_names import list_tool_names
 from tests.metering.events import build_event
 from tests.serving.conftest import TASK
+from tests.serving.values import build_approval, build_standing, deny_approval
 
 SECRET, WAITING, TWIN = "value of the credential", "waiting execution", "task like another's"
 TALKING, RESERVED = "task of the agent", 10
@@ -237,6 +238,28 @@ async def make_job(deployment: Deployment, mine: Belongings) -> str:
     return jobs[0].id
 
 
+async def make_approval(deployment: Deployment, mine: Belongings) -> str:
+    """Make two of the execution that waits: the one of the attempts, and one that was denied, with a reason."""
+    memory, execution = deployment.stage.memory, mine.ids[WAITING]
+    place = {"workspace": mine.caller.workspace, "agent": mine.ids["agent"], "task": mine.ids["task"], "execution": execution}
+    for number in range(2):
+        name = deployment.draws.new("appr")
+        made = build_approval(mine.caller.owner, **place, id=name, seq=number, tool=f"{mine.word}_look")
+        memory.approvals[name] = replace(made, form=made.form.replace("gists", mine.word))
+    memory.approvals[name] = deny_approval(memory.approvals[name], reason=mine.word)
+    waiting = next(known.id for known in memory.approvals.values() if (known.execution, known.seq) == (execution, 0))
+    memory.executions[execution] = replace(memory.executions[execution], waiting_for=waiting, waiting_since=START)
+    return waiting
+
+
+async def make_standing_approval(deployment: Deployment, mine: Belongings) -> str:
+    for _ in range(2):
+        name = deployment.draws.new("stand")
+        made = replace(build_standing(mine.caller.owner), id=name, workspace=mine.caller.workspace, tool=f"{mine.word}_look")
+        deployment.stage.memory.standing_approvals[name] = made
+    return name
+
+
 async def make_person(deployment: Deployment, mine: Belongings) -> str:
     """Make a member who is not the caller, with a key, two invitations of somebody else, and another key for the caller."""
     if mine.caller.person:
@@ -291,6 +314,8 @@ MAKERS: Mapping[str, Maker] = {
     "tool": make_tool,
     "connection": make_connection,
     "execution": make_execution,
+    "approval": make_approval,
+    "standing_approval": make_standing_approval,
     "conversation": make_conversation,
     "chat": make_chat,
     "job": make_job,

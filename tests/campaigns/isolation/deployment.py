@@ -114,7 +114,7 @@ class Deployment:
         person, memory = self.draws.new("person"), self.stage.memory
         place = {"owner": caller.owner, "created_at": START}
         memory.people[person] = Person(id=person, name=f"{caller.side} person", **place)
-        membership = Membership(workspace=caller.workspace, person=person, role=role, **place)
+        membership = Membership(workspace=caller.workspace, person=person, role=role, approves=role is Role.ADMIN, **place)
         memory.memberships[caller.workspace, person] = membership
         with self.drawing():
             key, name = keys.generate_key(), self.draws.new("key")

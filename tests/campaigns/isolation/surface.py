@@ -14,7 +14,7 @@ PUBLIC = frozenset({"integration_id", "client_id", "message_number"})
 places in a conversation that is named beside them."""
 
 NAMED: Mapping[str, str] = {
-    **{kind: kind for kind in ("task", "agent", "workspace", "person", "conversation")},
+    **{kind: kind for kind in ("task", "agent", "workspace", "person", "conversation", "execution")},
     **dict.fromkeys(("conversation_id", "conversationId"), "chat"),
     "id": "tool",
     "key": "file",
