@@ -138,3 +138,13 @@ def test_the_credentials_of_a_login_count() -> None:
     keys = {"NEWS_KEY": credential(VALUE), "CLIENT": credential(VALUES["github"], "CLIENT")}
     form = checks.build_form(outbound(), keys, policy(), ("CLIENT",))
     assert form.credentials.keys() == {"NEWS_KEY", "CLIENT"}
+
+
+def test_another_token_of_the_same_login_is_the_same_form() -> None:
+    token = Template(("Bearer ", SecretPlaceholder("token")))
+    request = outbound(tool="declared", credential=None, headers={}, fixed_headers={"Authorization": token})
+    first, second = credential(VALUE, "token"), credential(VALUES["github"], "token")
+    former = {"former_token": credential(VALUE, "former_token", hosts=())}
+    forms = [checks.build_form(request, keys, policy(), ()) for keys in ({"token": first}, {"token": second, **former})]
+    assert forms[0] == forms[1]
+    assert ("authorization", "Bearer {{secrets.token}}") in forms[0].headers

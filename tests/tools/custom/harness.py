@@ -27,7 +27,7 @@ from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredTool
 from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.declared.preparing import make_custom_preparer
-from ferryman.tools.prepared_call import CallContext, PreparedCall
+from ferryman.tools.prepared_call import CallContext, PreparedCall, ToolConfirmation
 from tests.builders import build_execution, build_label, build_policy, build_task, build_ticket
 from tests.canaries import canary
 from tests.plain_gate import FilledRequest, PlainGate, build_response, redact_document_plainly
@@ -71,6 +71,7 @@ class CustomToolHarness:
     documents: dict[str, tuple[int, str]] = field(default_factory=dict)
     frozen: dict[str, str] = field(default_factory=dict)
     used: list[Collection[str]] = field(default_factory=list)
+    confirm: ToolConfirmation | None = None
 
     @property
     def clusters(self) -> Clusters:
@@ -124,7 +125,14 @@ class CustomToolHarness:
         declared = DeclaredToolDependencies(gate=gate, tokens=Harness().instance(), integrations=catalog.load())
         custom = CustomToolDependencies(clusters=self.clusters, declared=declared, manager=manager)
         return await make_custom_preparer(custom)(
-            CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renew, about={})
+            CallContext(
+                claimed_call=claimed_call,
+                arguments=arguments,
+                credentials=credentials,
+                renew=renew,
+                about={},
+                confirm=self.confirm,
+            )
         )
 
     async def call(self, name: str, /, **arguments: Any) -> ToolCallResult:

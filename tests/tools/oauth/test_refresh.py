@@ -45,6 +45,16 @@ async def test_a_token_with_a_minute_left_is_renewed_with_all_that_came_with_it(
     assert harness.read_sealed().grant == rules.get_grant_status(after.grant)  # type: ignore[arg-type]
 
 
+async def test_a_renewal_is_of_the_same_grant_and_a_consent_is_another(harness: Harness) -> None:
+    before = await harness.connect()
+    harness.passes(NEARLY)
+    renewed = await harness.use_credential(before)
+    assert renewed.label.version == before.label.version + 1
+    assert rules.describe_grant(renewed) == rules.describe_grant(before)
+    again = await harness.connect()
+    assert rules.describe_grant(again) != rules.describe_grant(before)
+
+
 async def test_ten_at_once_renew_it_once_and_all_use_the_new_one(harness: Harness) -> None:
     before = await harness.connect()
     harness.passes(NEARLY)

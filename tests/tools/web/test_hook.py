@@ -46,3 +46,13 @@ async def test_a_url_that_was_not_judged_or_not_seen_is_not_asked_for(origin: Ur
 async def test_a_made_up_url_leads_to_approved_domains_alone(origin: UrlOrigin, anywhere: bool) -> None:
     addition = await WebHook().prepare(claim(origin), build_execution())
     assert (addition["anywhere"], addition["domains"]) == (anywhere, [] if anywhere else ["ok.test"])
+
+
+async def test_a_person_reads_which_page_would_be_fetched() -> None:
+    target = await WebHook().find_target(claim(UrlOrigin.WRITTEN), build_execution())
+    assert (target.name, target.host, target.method) == ("https://a.test/", "a.test", "GET")
+
+
+async def test_nobody_is_asked_about_a_page_that_is_not_fetched_anyway() -> None:
+    with pytest.raises(CallRefusedError):
+        await WebHook().find_target(claim(None), build_execution())
