@@ -87,8 +87,8 @@ async def test_nothing_is_stopped_where_nothing_is_waited_for(talk: ChatSession,
 async def test_what_another_window_waits_for_is_stopped(talk: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
     client = talk.session.client
     talk.conversation = (await client.create_conversation())["conversation_id"]
-    asked = await client.create_message(talk.conversation, "When does the ferry leave?", model="scripted/hello")
-    assert asked["assistantMessage"]["metadata"]["state"] == "pending"
+    answer = await client.create_message(talk.conversation, "When does the ferry leave?", model="scripted/hello")
+    assert answer["assistantMessage"]["metadata"]["state"] == "pending"
     await run_command(talk, "/stop")
     assert capsys.readouterr().out == "stopped: 1 answer\n"
     messages = [message async for message in client.iterate_messages(talk.conversation)]

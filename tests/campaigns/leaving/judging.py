@@ -28,8 +28,8 @@ def find_wrong_charges(read: bundle.Bundle) -> Iterator[str]:
     paid = -sum((amount for name, amount in accounts.items() if name.startswith(OWNERS)), NOTHING)
     if paid != used:
         yield f"charged: the owner has paid {paid} credits of {used}"
-    if held := accounts.get(name_account(record.execution), NOTHING):
-        yield f"charged: {held} credits are still reserved"
+    if reserved := accounts.get(name_account(record.execution), NOTHING):
+        yield f"charged: {reserved} credits are still reserved"
     turns, tokens = sum((step.credits for step in record.steps), NOTHING), accounts.get(Expense.LLM_TOKENS, NOTHING)
     if tokens != turns:
         yield f"charged: {tokens} credits for tokens, and the turns cost {turns}"
