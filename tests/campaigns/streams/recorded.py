@@ -96,13 +96,13 @@ class Recorder:
 
     async def _try_format(self, execution: str, name: str, random: Random, drawn: int | None) -> None:
         breaking = asyncio.create_task(self._watch_and_break(execution, name, random))
-        recorded = await self._resume(execution, name, ())
+        recorded = await self.resume(execution, name, ())
         whole = read_all(name, recorded)
         broken = await breaking
         self._judge(f"{name}, while it is written", f"{execution}, breaks", name, broken, whole)
         sent = "".join(frame.write("") for frame in recorded).encode()
         seen_at = [sent.count(b"\n\n", 0, place) for place in list_places(len(sent), random, drawn)]
-        known = {seen: await self._resume(execution, name, recorded[:seen]) for seen in range(len(recorded) + 1)}
+        known = {seen: await self.resume(execution, name, recorded[:seen]) for seen in range(len(recorded) + 1)}
         for kind, counts in (("frames", list(known)), ("bytes", seen_at)):
             for seen in counts:
                 self._judge(f"{name}, {kind}", f"{execution}, after {seen} frames", name, known[seen], whole)
@@ -128,9 +128,9 @@ class Recorder:
                         if len(new) > leaves_after:
                             break
             seen += new
-        return await self._resume(execution, name, seen)
+        return await self.resume(execution, name, seen)
 
-    async def _resume(self, execution: str, name: str, seen: Sequence[Frame]) -> list[Frame]:
+    async def resume(self, execution: str, name: str, seen: Sequence[Frame]) -> list[Frame]:
         """Return what a client has in the end that had `seen`. Where a connection is lost, it comes back once more."""
         frames = [*seen]
         for _ in range(LOST_MAX):
