@@ -10,7 +10,7 @@ from tests.campaigns.streams.recorded import Recorder, read_all
 from tests.campaigns.streams.test_streams import RUN
 
 FRAMES = [frame for batch in stream("message", RUN) for frame in batch]
-KEPT = len(FRAMES) // 2
+HALF = len(FRAMES) // 2
 
 
 class LossyServer(httpx.AsyncBaseTransport):
@@ -25,7 +25,7 @@ class LossyServer(httpx.AsyncBaseTransport):
             raise httpx.ReadError("the connection was idle for too long")
         last = request.headers.get("Last-Event-ID")
         begin = [frame.id for frame in FRAMES].index(last) + 1 if last else 0
-        return httpx.Response(200, stream=LossyStream(begin, end=KEPT if self.connections == 2 else None))
+        return httpx.Response(200, stream=LossyStream(begin, end=HALF if self.connections == 2 else None))
 
 
 class LossyStream(httpx.AsyncByteStream):
