@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.pages.corpus import KINDS, generate, generate_all
 from tests.pages.corpus.hidden import list_hidden
 from tests.pages.corpus.page import GeneratedPage
+from tests.pages.pdfs import BOMBS, write_pages
 from tests.pages.test_hidden import SECRET, build
 
 ROOT = Path(__file__).parents[2]
@@ -81,3 +82,14 @@ def read_large(folder: Path) -> Iterator[StoredPage]:
             size = max(size + 1, int(size * min(20.0, 1.05 * LARGE_BYTES / len(page.content))))
             page = generate(kind, 0, size)
         yield store(page, folder, f"large {kind}", as_text=True)
+
+
+def read_pdfs(folder: Path) -> Iterator[StoredPage]:
+    """Yield PDFs of 10 MB, with few pages and with many, and those that are made to take long."""
+    text = ("The night ferry leaves the harbour at ten. " * 500)[:20_000]
+    large = {f"{number:,} pages": [text[: LARGE_BYTES // number]] * number for number in (500, 5_000)}
+    pdfs = {**{name: write_pages(texts) for name, texts in large.items()}, **{name: make() for name, make in BOMBS.items()}}
+    for number, (name, content) in enumerate(pdfs.items()):
+        path = folder / f"{number}.pdf"
+        path.write_bytes(content)
+        yield StoredPage(name, path, "application/pdf", "https://bench.test/")

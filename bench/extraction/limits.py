@@ -10,9 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ferryman.pages import read_page
-from ferryman.pages.pdf import read_pdf
 from tests.pages.hostile import SHAPES
-from tests.pages.pdfs import BOMBS
 
 COUNT, COUNT_MAX = 100_000, 800_000
 FLOOR_S = 0.05
@@ -35,13 +33,6 @@ def _measure_shape(shape: str, count: int) -> float:
     return _measure(lambda: read_page(content, "text/html", "https://bench.test/"))
 
 
-def measure_bomb(name: str) -> float:
-    """Return the seconds of processor time that a PDF takes."""
-    content = BOMBS[name]()
-    read_pdf(b"%PDF-1.7", 1)  # so that no import is measured
-    return _measure(lambda: read_pdf(content, 500_000))
-
-
 def measure_alone(*arguments: str) -> Any:
     """Return a measurement in a process of its own."""
     command = [sys.executable, "-m", "bench.extraction.limits", *arguments]
@@ -58,11 +49,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["growth", name]:
             print(json.dumps(measure_growth(name)))
-        case ["bomb", name]:
-            print(json.dumps(measure_bomb(name)))
         case _:
             for name in SHAPES:
                 once, twice = measure_alone("growth", name)
                 print(f"{name:46} {once:6.3f} s, twice as much {twice:6.3f} s: {twice / max(once, 1e-9):.1f}", flush=True)
-            for name in BOMBS:
-                print(f"{name:46} {measure_alone('bomb', name):6.3f} s", flush=True)

@@ -211,6 +211,12 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
     return settings
 
 
+def check_services(environment: Mapping[str, str]) -> None:
+    """Raise `MisconfiguredError` unless the bucket of S3 and SearXNG are described as their functions need it."""
+    _read_s3(environment)
+    _read_searxng(environment)
+
+
 def read_workspace(environment: Mapping[str, str] = os.environ) -> str | None:
     """Return the id of the workspace that a caller of the API acts in, None where `environment` names none (S4-134).
 

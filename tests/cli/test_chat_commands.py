@@ -81,4 +81,21 @@ async def test_quit_ends_the_conversation(talk: ChatSession) -> None:
 
 async def test_nothing_is_stopped_where_nothing_is_waited_for(talk: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
     await run_command(talk, "/stop")
-    assert capsys.readouterr().out == "stopped\n"
+    assert capsys.readouterr().out == "nothing is answered\n"
+
+
+async def test_what_another_window_waits_for_is_stopped(talk: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
+    client = talk.session.client
+    talk.conversation = (await client.create_conversation())["conversation_id"]
+    answer = await client.create_message(talk.conversation, "When does the ferry leave?", model="scripted/hello")
+    assert answer["assistantMessage"]["metadata"]["state"] == "pending"
+    await run_command(talk, "/stop")
+    assert capsys.readouterr().out == "stopped: 1 answer\n"
+    messages = [message async for message in client.iterate_messages(talk.conversation)]
+    assert messages[-1]["metadata"]["state"] == "stopped"
+
+
+async def test_where_nothing_was_said_there_is_no_other_answer(talk: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
+    talk.conversation = (await talk.session.client.create_conversation())["conversation_id"]
+    await run_command(talk, "/retry")
+    assert capsys.readouterr().out == "Nothing was said yet.\n"

@@ -92,12 +92,29 @@ def test_a_value_is_what_every_reader_of_json_can_read(text: str, value: object)
     assert json.loads(json.dumps(rendered, ensure_ascii=False, allow_nan=False).encode()) == value == rendered
 
 
-def turn_of(*results: ToolCallResult, text: str = "") -> Turn:
+def turn_of(*results: ToolCallResult, text: str = "", query: str = "React", prefix: str = "tc_") -> Turn:
     """Return the turn of calls of `search_knowledge` with these results, as it is kept."""
     content = ({"type": "text", "text": text},) if text else ()
-    fields = {"tool": "search_knowledge", "display_arguments": {"query": "React"}}
-    tickets = [build_ticket(seq=seq, call=f"tc_{seq}", result=result, **fields) for seq, result in enumerate(results)]
+    fields = {"tool": "search_knowledge", "display_arguments": {"query": query}}
+    tickets = [build_ticket(seq=seq, call=f"{prefix}{seq}", result=result, **fields) for seq, result in enumerate(results)]
     return json.loads(json.dumps(write_turn(build_step(content=content, calls=len(tickets)), tickets)))
+
+
+def test_the_messages_have_the_members_of_the_specification_and_no_others():
+    called, answered = render_turn(
+        turn_of(build_result('{"results": ["React"]}', PartKind.JSON), query="React tutorials", prefix="tc_abc12")
+    )
+    assert called == {
+        "role": "assistant",
+        "content": None,
+        "toolCalls": [{"id": "tc_abc120", "name": "search_knowledge", "arguments": {"query": "React tutorials"}}],
+    }
+    assert answered == {"role": "tool", "toolCallId": "tc_abc120", "content": '{"results": ["React"]}'}
+
+
+def test_what_the_model_wrote_beside_its_calls_is_the_content():
+    called, _ = render_turn(turn_of(build_result("a"), text="I look it up."))
+    assert (called["content"], len(called["toolCalls"])) == ("I look it up.", 1)
 
 
 def test_the_content_of_a_result_is_a_text_that_holds_json():

@@ -5,9 +5,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from ferryman.domain.calls.call import ToolCallResult
-from ferryman.domain.conversations.message import AnswerState, Message, Speaker
-from ferryman.domain.conversations.turns import Turn, build_history, fit_turns, read_result, write_turn
+from ferryman.domain.conversations.message import AnswerState, Attachment, Message, Speaker
+from ferryman.domain.conversations.turns import (
+    ANY_TYPE,
+    Turn,
+    build_history,
+    fit_turns,
+    read_result,
+    write_question,
+    write_turn,
+)
+from ferryman.domain.files.keys import clean_key
+from ferryman.domain.urls.tokens import list_urls
 from tests.builders import START, build_settled_ticket, build_step, build_ticket
 
 CALL = {"id": "tc_1", "name": "web_fetch", "arguments": {"url": "https://a.test/"}}
@@ -89,3 +101,21 @@ def test_a_turn_without_calls_is_read_as_the_text_that_the_answer_ends_with():
     turn = {"text": "It rains.", "calls": [], "results": []}
     branch = [write(1, Speaker.USER, "a"), write(2, Speaker.ASSISTANT, "It rains.", parts=(turn,))]
     assert [message["content"] for message in build_history(branch)] == ["a", "It rains."]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "name"),
+    [
+        ("text/plain; charset=utf-8", "text/plain"),
+        ("image/svg+xml", "image/svg+xml"),
+        ("text/plain; see=https://evil.test/?secret", "text/plain"),
+        ("https://evil.test/?secret", ANY_TYPE),
+        ("text/https://evil.test/?secret", ANY_TYPE),
+        ("", ANY_TYPE),
+    ],
+)
+def test_the_type_of_an_attachment_is_no_url_that_a_person_wrote(content_type: str, name: str) -> None:
+    key = clean_key("https://evil.test/?secret")
+    question = write_question("Read it.", (Attachment(key=key, etag="1", media_type=content_type, size_bytes=3),))
+    assert json.loads(question.splitlines()[-1]) == {"key": key, "type": name, "bytes": 3, "version": "1"}
+    assert list(list_urls(question)) == []

@@ -96,5 +96,6 @@ async def test_the_page_of_the_examples_is_sent_an_answer_as_it_is_written(talke
         await page.wait()
     assert refused == [403] * 3
     assert html == EXAMPLE.with_name("index.html").read_bytes()
+    assert len(html.splitlines()) <= 30
     frames = [json.loads(line.removeprefix("data: ")) for line in stream.splitlines() if line.startswith("data: ")]
     assert (frames[0]["type"], frames[-1]["content"]) == ("start", CHAT_ANSWER)

@@ -97,7 +97,14 @@ def test_a_conversation_is_typed_drawn_stopped_and_left(terminal: ChatTerminal, 
     terminal.wait_for("stopped: what was written until then is kept")
     terminal.wait_for(PROMPT)
     terminal.type(f"/stop{ENTER}")
-    terminal.wait_for("stopped")
+    terminal.wait_for("nothing is answered")
+    terminal.wait_for(PROMPT)
+    terminal.type(f"/model scripted/chat{ENTER}")
+    terminal.wait_for(PROMPT)
+    terminal.type(f"/retry{ENTER}")
+    assert f"The answer is {BOLD}42{PLAIN}." in terminal.wait_for(PROMPT)
+    terminal.type(f"/cost{ENTER}")
+    terminal.wait_for("credits for 2 answers of this branch")
     terminal.wait_for(PROMPT)
     terminal.type(CTRL_D)
     conversation = terminal.wait_for("goes on with it").rpartition("--conversation ")[2].split()[0]
@@ -106,5 +113,6 @@ def test_a_conversation_is_typed_drawn_stopped_and_left(terminal: ChatTerminal, 
         messages = list(client.iterate_messages(conversation))
     questions = [message["content"] for message in messages if message["role"] == "user"]
     states = [message["metadata"]["state"] for message in messages if message["role"] == "assistant"]
-    assert (questions, states) == (["What is it?"] * 2, ["complete", "stopped"])
-    assert messages[-1]["content"].startswith("word word")
+    assert (questions, states) == (["What is it?"] * 2, ["complete", "stopped", "complete"])
+    assert messages[3]["content"].startswith("word word")
+    assert [message["parent"] for message in messages[3:]] == [3, 3]

@@ -52,6 +52,9 @@ from tests.canaries.sink import append
 
 KEY = canary.create_key("loop")
 
+INTEGRATIONS, PRICES = catalog.load(), Prices({"scripted": {"input": "3", "output": "15"}})
+"""Read once: each of thousands of deliveries would parse them again."""
+
 TASK = build_task(
     name="report",
     system_prompt="You report.",
@@ -142,9 +145,9 @@ class Stage:
             clock=self.clock,
             tracer=self.tracer or self.log,
             seal=lambda execution, seq, arguments: b"sealed:" + arguments,
-            price=Prices({"scripted": {"input": "3", "output": "15"}}).find,
+            price=PRICES.find,
             plans=PLANS,
-            integrations=catalog.load(),
+            integrations=INTEGRATIONS,
             lease=timedelta(minutes=2),
             slice=timedelta(minutes=29),
             execution_timeout=timedelta(minutes=25),

@@ -11,6 +11,7 @@ import pytest
 
 from ferryman.domain.calls.call import TRUNCATED, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
+from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.conversations.asking import Question
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.conversations.message import AnswerState, Message
@@ -209,6 +210,18 @@ async def test_a_long_conversation_is_summarized_and_goes_on_from_the_summary(ch
     await chat.answer(await chat.ask("And the bus?"), says("In Bath."))
     assert str(chat.texts()[0]).endswith("They look for a ferry.")
     assert chat.texts()[1:] == ["[noted]", "And the train?", "In Ely.", "And the bus?"]
+
+
+async def test_a_url_that_a_person_wrote_is_fetched_in_later_answers_and_one_in_a_summary_or_an_answer_is_not(chat: Chat):
+    written, summarized, answered = "https://a.test/", "https://evil.test/?secret", "https://evil.test/?answer"
+    chat.task(task_prompt="", system_prompt="You help.", tools=("web_fetch",))
+    await chat.answer(await chat.ask("Where is the ferry? " * 1_000), says("In Harwich."))
+    await chat.answer(await chat.ask(f"Is it on {written}?"), says(f"Look at {summarized}"), says(f"Yes: {answered}"))
+    calls = [("web_fetch", {"url": url}) for url in (written, summarized, answered)]
+    await chat.answer(await chat.ask("Read them."), says("", *calls), says("Done."))
+    assert summarized in str(chat.texts()[0])
+    origins = [ticket.url_origin for _, ticket in sorted(chat.memory.tickets["e3"].items())]
+    assert origins == [UrlOrigin.WRITTEN, UrlOrigin.UNSEEN, UrlOrigin.UNSEEN]
 
 
 async def test_a_summary_costs_what_it_used_and_is_none_of_the_eight_iterations(chat: Chat):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.conversations.live import LiveBlock, LiveTurn, is_continued, locate_end
+from ferryman.domain.conversations.window import WINDOW_CHARACTERS_MAX
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.inmemory.model import ScriptedModel, write_word_by_word
 from ferryman.loop.live import STORE_S
@@ -141,9 +142,10 @@ async def test_what_only_the_whole_scan_finds_is_replaced_before_it_is_stored(st
 
 async def test_a_turn_that_cannot_be_scanned_is_shown_once_it_is_committed(stage: Stage, crowd: Crowd) -> None:
     guard(stage)
-    await watch(stage, crowd, says("word " * 5_000))
-    assert crowd.commits
-    assert len(crowd.texts[-1]) == 25_000
+    text = f"{'w' * WINDOW_CHARACTERS_MAX} and {LONG}"
+    await watch(stage, crowd, says(text))
+    assert crowd.texts == ["", text]
+    assert "window.too_long" in str(stage.log.lines)
 
 
 async def test_for_the_store_alone_it_is_scanned_as_often_as_it_is_stored(stage: Stage) -> None:

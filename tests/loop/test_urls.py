@@ -84,3 +84,19 @@ async def test_a_call_that_was_blocked_has_sent_an_approved_host_nothing(stage):
     blocked = says("", ("http_get", {"url": "https://api.coingecko.com/x"}))
     await stage.run(blocked, fetch(listed), fetch(LINKS[0]), says("done"))
     assert origins(stage) == [None, UrlOrigin.WRITTEN, UrlOrigin.RESULT]
+
+
+async def test_what_the_host_of_a_webhook_shows_after_it_was_sent_something_counts_as_the_models_own(stage):
+    board = "https://board.test/posts"
+    stage.task(
+        tools=("web_fetch", "webhook"),
+        task_prompt=f"Read {board} and {WRITTEN}",
+        integrations=("webhook",),
+        webhook_urls=("https://board.test/hook",),
+    )
+    stage.on_call = lambda ticket: ToolCallResult(
+        ticket.tool, LINKS[0], url=ticket.display_arguments["url"], response_status=200
+    )
+    post = ("webhook", {"url": "https://board.test/hook", "body": {"text": LINKS[0]}})
+    await stage.run(says("", post), fetch(board), fetch(LINKS[0]), fetch(WRITTEN), fetch(LINKS[0]), says("done"))
+    assert origins(stage)[2:] == [UrlOrigin.UNSEEN, UrlOrigin.WRITTEN, UrlOrigin.RESULT]

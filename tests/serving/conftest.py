@@ -97,6 +97,8 @@ CALENDAR = {
         "redirect_uris": ["https://console.example.com/connected"],
     },
 }
+INTEGRATIONS, PRICES = catalog.load([CALENDAR]), Prices({"scripted": {"input": "3", "output": "15"}})
+"""Read once: the API of each test would parse them again."""
 
 
 @dataclass
@@ -201,8 +203,8 @@ class Stage:
             documents=self,
             neutralize=neutralize_unframed,
             plans=PLANS,
-            integrations=catalog.load([CALENDAR]),
-            models=Prices({"scripted": {"input": "3", "output": "15"}}),
+            integrations=INTEGRATIONS,
+            models=PRICES,
             poll_s=0.001,
             answer_wait_s=self.answer_wait_s,
             direct_links=True,

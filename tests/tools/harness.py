@@ -32,6 +32,7 @@ from tests.builders import build_execution, build_label, build_lease, build_poli
 from tests.plain_gate import redact_plainly
 
 KEY = "QwErTyUi"
+INTEGRATIONS = catalog.load()
 LABEL = build_label(name="KEY", service="coingecko", hosts=("api.coingecko.com",))
 POLICY = build_policy(
     tools=("api_call", "http_get"),
@@ -126,10 +127,10 @@ class ToolHarness:
             tokens=MemoryTokens(self.memory),
             vault=self,
             gate=self,
-            prepare=make_builtin_preparer(self, catalog.load()),
+            prepare=make_builtin_preparer(self, INTEGRATIONS),
             redact=redact_plainly,
             redact_blocks=_list_names,
-            integrations=catalog.load(),
+            integrations=INTEGRATIONS,
             halts=MemoryHalts(self.memory),
             clock=self.clock,
             tracer=self.log,

@@ -175,8 +175,9 @@ async def _retry(talk: ChatSession, _: str) -> None:
 
 
 async def _stop(talk: ChatSession, _: str) -> None:
+    waiting = len((await talk.session.client.get_conversation(talk.conversation))["pending"])
     await talk.stop()
-    talk.session.screen.print_line("stopped", "dim")
+    talk.session.screen.print_line(f"stopped: {say_count(waiting, 'answers')}" if waiting else "nothing is answered", "dim")
 
 
 async def _choose_model(talk: ChatSession, name: str) -> None:

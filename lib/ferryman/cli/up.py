@@ -15,6 +15,7 @@ from ferryman.cli import exits, service, stack_lock
 from ferryman.cli.commands import screen_command
 from ferryman.cli.screen import Screen
 from ferryman.serving import keys
+from ferryman.settings import MisconfiguredError, check_services
 from ferryman.stack.environment import derive_integration_id
 from ferryman.stack.local_stack import STEPS, Stack, StackOptions, run_stack
 from ferryman.stack.private import ExposedFolderError, StackRunningError
@@ -107,6 +108,7 @@ async def up(screen: Screen, /, data: Path | None, api_port: int | None, firesto
     if options["open_to_all"] and chosen != "ours":
         raise click.UsageError(f"--open is for our Firestore: with --firestore {chosen} it is open as it is")
     try:
+        check_services(service.read_environment())
         with stack_lock.cancel_on_signal():
             key_file, key = stack_lock.load_key(data)
             stack = StackOptions(
@@ -131,7 +133,7 @@ async def up(screen: Screen, /, data: Path | None, api_port: int | None, firesto
     except StackRunningError:
         screen.print_error(stack_lock.describe_conflict(data))
         return exits.FAILED
-    except (ExposedFolderError, ValueError) as error:
+    except (ExposedFolderError, MisconfiguredError, ValueError) as error:
         screen.print_error(str(error))
         return exits.FAILED
 

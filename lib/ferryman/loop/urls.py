@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCall
 from ferryman.domain.calls.url_origin import UrlOrigin
+from ferryman.domain.conversations.compaction import list_questions
+from ferryman.domain.executions.allowlist import list_webhook_hosts
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.urls.origin import SeenUrls, WebCall
@@ -22,9 +24,8 @@ def begin_seen(execution: Execution, opening: ExecutionSetup) -> SeenUrls | None
     policy = execution.policy
     if policy is None or not any(fetches_any(name) for name in policy.tools):
         return None
-    questions = (message["content"] for message in opening.history if message["role"] == "user")
-    written = (text for text in questions if isinstance(text, str))  # results are lists of blocks
-    return SeenUrls(written=(opening.system, opening.prompt, *written), admits=policy.admits)
+    written = (opening.system, opening.prompt, *list_questions(opening.history))
+    return SeenUrls(written=written, admits=policy.admits, webhooks=list_webhook_hosts(policy))
 
 
 def judge_calls(seen: SeenUrls | None, calls: Sequence[ToolCall]) -> list[UrlOrigin | None]:

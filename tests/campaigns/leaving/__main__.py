@@ -18,6 +18,7 @@ from typing import Any
 
 from bench.stack import LIFTED
 from tests.campaigns.leaving.asking import DELAY_MS, HOST, PATH, TEXT, Chats, open_chats
+from tests.campaigns.leaving.judging import find_faults
 from tests.stack import start_stack
 
 WRITES_S = len(TEXT.split()) * DELAY_MS / 1000
@@ -66,7 +67,7 @@ async def kill(chats: Chats, functions: Sequence[str], moment: float) -> list[st
 async def stop(chats: Chats, moment: float) -> tuple[float, float, list[str]]:
     """Stop an answer that makes calls, that many seconds after it has begun.
 
-    Return how many seconds later anything began, and how many later it had ended; and what is wrong with it.
+    Return how many seconds later anything began, and how many later it had ended; and what is wrong with it and its record.
     """
     execution = await chats.read_until(moment)
     (await chats.http.post(f"/v1/executions/{execution}/cancel")).raise_for_status()
@@ -78,11 +79,13 @@ async def stop(chats: Chats, moment: float) -> tuple[float, float, list[str]]:
     requests = [item["at"] for item in await chats.admin.list_model_requests() if item["script"] == "leaving"]
     latest = max([latest, *map(datetime.fromisoformat, requests[-1:])])
     is_right = last["type"] == "done" and last.get("state") in ("stopped", "complete")
+    faults = [] if is_right else [str(last)]
+    faults += await find_faults(record)
     ended = datetime.fromisoformat(record["execution"]["completed_at"])
     return (
         (latest - stopped).total_seconds(),
         (ended - stopped).total_seconds(),
-        [] if is_right else [f"stopped after {moment:.2f} s: {last}"],
+        [f"stopped after {moment:.2f} s: {fault}" for fault in faults],
     )
 
 
@@ -99,16 +102,18 @@ async def run(stack: Mapping[str, Any], *, leaves: int, deaths: int, stops: int,
         faults += lost
     calls = [{"name": "http_get", "input": {"url": f"https://{HOST}{PATH}?n={number}"}} for number in range(2)]
     steps = [{"text": "I look once more.", "tool_calls": calls, **SLOWLY} for _ in range(7)]
-    later, ends = [0.0], [0.0]
+    later, ends, wrong = [0.0], [0.0], 0
     async with open_chats(stack, *steps, {"text": TEXT, **SLOWLY}, tools=["http_get"]) as chats:
         for _ in range(stops):
             seconds, ends_s, failed = await stop(chats, random.uniform(0, 3.0))
             later.append(seconds)
             ends.append(ends_s)
+            wrong += bool(failed)
             faults += failed
     high, end = (sorted(values)[int(0.99 * (len(values) - 1))] for values in (later, ends))
     print(f"stopped: the last request or call began {high:.3f} s after the stop (p99 of {stops}), at most {max(later):.3f} s")
     print(f"stopped: the answer had ended {end:.3f} s after the stop (p99), {max(ends):.3f} s at most")
+    print(f"stopped: {stops - wrong} of {stops} keep what was written, replay to the byte and are charged once")
     for fault in faults:
         print(fault)
     return int(bool(faults) or high > BEGINS_S)

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,6 +32,8 @@ from tests.stack import create_key, start_stack
 CLIENTS: Mapping[str, type[StrictClient]] = {"message": MessageClient, "ag-ui": AguiClient, "vercel": VercelClient}
 AT_ONCE = 4
 BREAKS_MAX = 4
+LOST_MAX = 5
+"""How often in a row a connection may be lost that nobody has broken off: one that was idle, or a server that is overloaded."""
 HOST = "api.coingecko.com"
 PATHS = {"/fast": {"json": {"ok": True}}, "/slow": {"json": {"ok": True}, "delay_s": 0.1}, "/broken": {"status": 500}}
 WORDS = ("ferry", "leaves", "Harwich", "at", "eleven;", "it", "is", "⛴", "à", "la", "mode.\n\n")
@@ -94,13 +96,13 @@ class Recorder:
 
     async def _try_format(self, execution: str, name: str, random: Random, drawn: int | None) -> None:
         breaking = asyncio.create_task(self._watch_and_break(execution, name, random))
-        recorded = [frame async for frame in self._watch(execution, name)]
+        recorded = await self.resume(execution, name, ())
         whole = read_all(name, recorded)
         broken = await breaking
         self._judge(f"{name}, while it is written", f"{execution}, breaks", name, broken, whole)
         sent = "".join(frame.write("") for frame in recorded).encode()
         seen_at = [sent.count(b"\n\n", 0, place) for place in list_places(len(sent), random, drawn)]
-        known = {seen: await self._resume(execution, name, recorded[:seen]) for seen in range(len(recorded) + 1)}
+        known = {seen: await self.resume(execution, name, recorded[:seen]) for seen in range(len(recorded) + 1)}
         for kind, counts in (("frames", list(known)), ("bytes", seen_at)):
             for seen in counts:
                 self._judge(f"{name}, {kind}", f"{execution}, after {seen} frames", name, known[seen], whole)
@@ -120,15 +122,26 @@ class Recorder:
             leaves_after = random.randint(0, 8)
             async with aclosing(self._watch(execution, name, seen)) as frames:
                 new: list[Frame] = []
-                async for frame in frames:
-                    new.append(frame)
-                    if len(new) > leaves_after:
-                        break
+                with suppress(httpx.TransportError):
+                    async for frame in frames:
+                        new.append(frame)
+                        if len(new) > leaves_after:
+                            break
             seen += new
-        return await self._resume(execution, name, seen)
+        return await self.resume(execution, name, seen)
 
-    async def _resume(self, execution: str, name: str, seen: Sequence[Frame]) -> list[Frame]:
-        return [*seen, *[frame async for frame in self._watch(execution, name, seen)]]
+    async def resume(self, execution: str, name: str, seen: Sequence[Frame]) -> list[Frame]:
+        """Return what a client has in the end that had `seen`. Where a connection is lost, it comes back once more."""
+        frames = [*seen]
+        for _ in range(LOST_MAX):
+            try:
+                async for frame in self._watch(execution, name, frames):
+                    frames.append(frame)  # noqa: PERF401 - what came before it was lost is kept
+            except httpx.TransportError:
+                self._results.counts["lost by themselves"] += 1
+            else:
+                break
+        return frames
 
     async def _watch(self, execution: str, name: str, seen: Sequence[Frame] = ()) -> AsyncGenerator[Frame]:
         last = next((frame.id for frame in reversed(seen) if frame.id), None)

@@ -15,10 +15,13 @@ from tests.campaigns.streams.runs import generate_run
 RUN = next(states for states in map(generate_run, range(100)) if len(states[-1].tickets) > 1)
 """An answer with calls."""
 
+SHORT = (0, 2, 4, 5, 6, 10)
+"""Seeds of answers with few states: what one costs grows with their square, and `make cuts` has all of them."""
+
 
 def test_streams_that_break_off_anywhere_come_to_the_same_end() -> None:
     results = CutResults()
-    for seed in range(6):
+    for seed in SHORT:
         cut_run(seed, results, drawn=10)
     assert results.violations == []
 

@@ -7,7 +7,7 @@ begin moves in large steps only, so that a provider's cache of the prompt stays 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ferryman.domain.conversations.message import Message, Speaker
@@ -90,6 +90,14 @@ def list_after_summary(opening: ExecutionSetup, text: str) -> list[ModelMessage]
 def write_summary(text: str) -> list[ModelMessage]:
     """Return a summary as the model reads it in the place of those messages."""
     return [_ask(f"{HEAD}\n\n{text}"), {"role": "assistant", "content": NOTED}]
+
+
+def list_questions(history: Sequence[ModelMessage]) -> Iterator[str]:
+    """Yield what people wrote of a history: no results, and no summary, which is the model's own words."""
+    for message in history:
+        content = message["content"]
+        if message["role"] == "user" and isinstance(content, str) and not content.startswith(HEAD):
+            yield content
 
 
 def _find_summary(branch: Sequence[Message]) -> tuple[int, list[ModelMessage]]:

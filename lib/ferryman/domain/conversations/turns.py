@@ -6,6 +6,7 @@ All else is made of that: what people are shown (`rendering`), and what the mode
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,9 @@ Turn = Mapping[str, Any]
 
 TURNS_CHARACTERS_MAX = 500_000
 """Of all results of an answer: its message is one document. What is more is told by a reference."""
+
+ANY_TYPE = "application/octet-stream"
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)
 
 UNANSWERED = {
     AnswerState.COMPLETE: "[no answer]",
@@ -83,12 +87,24 @@ def build_history(branch: Sequence[Message]) -> list[ModelMessage]:
 
 
 def write_question(content: str, attachments: Sequence[Attachment]) -> str:
-    """Return a person's message as the model reads it: its attachments are named behind it, and read with `file_read`."""
+    """Return a person's message as the model reads it: its attachments are named behind it, and read with `file_read`.
+
+    Nothing there is a URL, which would count as written by a person: a model may have named the file, and its type.
+    """
     if not attachments:
         return content
-    rows = [{"key": file.key, "type": file.media_type, "bytes": file.size_bytes, "version": file.etag} for file in attachments]
+    rows = [
+        {"key": file.key, "type": _name_type(file.media_type), "bytes": file.size_bytes, "version": file.etag}
+        for file in attachments
+    ]
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"{content}\n\n[Files of the workspace that come with this message; file_read reads them]\n{lines}"
+
+
+def _name_type(content_type: str) -> str:
+    """Return a content type without its parameters; that of any bytes where it is none."""
+    name = content_type.partition(";")[0].strip()
+    return name if _MEDIA_TYPE.fullmatch(name) else ANY_TYPE
 
 
 def write_plainly(messages: Sequence[ModelMessage]) -> list[ModelMessage]:

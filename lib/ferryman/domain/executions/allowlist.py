@@ -47,6 +47,11 @@ def is_registered(url: URL, policy: ExecutionPolicy) -> bool:
     return any((target.host, target.path, target.query) == (url.host, url.path, url.query) for target in targets)
 
 
+def list_webhook_hosts(policy: ExecutionPolicy) -> frozenset[str]:
+    """Return the hosts of the webhooks that an execution may call."""
+    return frozenset(target.host for target in _parse_all(policy.webhook_urls)) if policy.webhook else frozenset()
+
+
 def _parse_all(raws: Iterable[str]) -> list[URL]:
     # A registered URL passed the grammar then; where the grammar became stricter since, it is no longer a target.
     urls = []

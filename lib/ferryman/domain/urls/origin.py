@@ -49,11 +49,13 @@ class WebCall:
 class SeenUrls:
     """The URLs that one execution has seen so far, and how many of each site it has fetched.
 
-    `written` are the texts that people wrote. `admits` tells whether a host is of an approved domain.
+    `written` are the texts that people wrote. `admits` tells whether a host is of an approved domain; `webhooks` are the hosts
+    which the model may send its words besides.
     """
 
     written: Iterable[str]
     admits: Callable[[str], bool]
+    webhooks: frozenset[str] = frozenset()
     _written: frozenset[str] | None = None
     _in_results: set[str] = field(default_factory=set)
     _room: int = SEEN_CHARACTERS_MAX
@@ -115,8 +117,9 @@ class SeenUrls:
     def _list_shown(self, call: WebCall) -> Iterator[str]:
         """Yield the URLs of a result which the model cannot have written itself.
 
-        An approved host may say again what it was sent, decoded or put together: what it shows counts only for a URL that was
-        not made up, and as long as the model has sent it nothing. A search may say again what was searched for.
+        An approved host, or one of a webhook, may say again what it was sent, decoded or put together: what it shows counts
+        only for a URL that was not made up, and as long as the model has sent it nothing. A search may say again what was
+        searched for.
         """
         if not call.is_shown:
             return
@@ -125,15 +128,16 @@ class SeenUrls:
         if call.searches:
             urls = list_found(call.content, call.arguments)
             yield from (url for url in urls if not is_asked(url, self._queries))
-        elif call.origin in (UrlOrigin.WRITTEN, UrlOrigin.RESULT) and not (self._has_sent and self._is_approved(call)):
+        elif call.origin in (UrlOrigin.WRITTEN, UrlOrigin.RESULT) and not (self._has_sent and self._is_sent_to(call)):
             yield from list_urls(call.content)
 
-    def _is_approved(self, call: WebCall) -> bool:
-        """Tell whether the page is an approved host's, at the beginning or after redirects."""
+    def _is_sent_to(self, call: WebCall) -> bool:
+        """Tell whether the page is of a host that the model may send its words, at the beginning or after redirects."""
         for raw in (call.arguments.get("url"), call.url):
             try:
-                if not isinstance(raw, str) or self.admits(parse_page_url(raw.strip()).host):
-                    return True
+                host = parse_page_url(raw.strip()).host if isinstance(raw, str) else ""
             except InvalidUrlError:
+                return True
+            if not host or host in self.webhooks or self.admits(host):
                 return True
         return False
