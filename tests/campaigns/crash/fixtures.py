@@ -13,6 +13,8 @@ from uuid import UUID
 
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import FILES, FINDING, RECALLING, find_tool
+from ferryman.domain.approvals.form import HttpForm
+from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
@@ -67,6 +69,7 @@ from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.ports.user_documents import UserDocuments
 from ferryman.ports.workspaces import Agents
+from ferryman.tools.approving.confirming import ApprovingDependencies
 from ferryman.tools.concierge import save_preference  # noqa: F401 - it registers itself
 from ferryman.tools.concierge.unit_of_work import UnitOfWork
 from ferryman.tools.execute_call import ToolDependencies
@@ -87,6 +90,7 @@ from tests.builders import build_label, build_task
 from tests.campaigns.crash import bucket
 from tests.campaigns.crash.agents import name_place, store_agent, store_others
 from tests.campaigns.crash.chats import store_chat
+from tests.campaigns.crash.deciding import DECISIONS
 from tests.campaigns.crash.files import build_page
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, LONG_PAGE, PLAIN, Scenario, turn_of
@@ -300,6 +304,9 @@ class SimulatedTransport:
         try:
             url = check_url(find_tool(outbound.tool).policy.network, outbound.url, call.execution)
             pieces = self._scan(outbound, call.credentials.values())
+            if call.confirm is not None and call.confirm.needs_form(host=url.host, method=named["method"]):
+                form = HttpForm(method=named["method"], url=outbound.url, headers=(), body=repr(outbound.body))
+                await call.confirm.confirm(form, host=url.host, method=named["method"])
             if call.count is not None and (known := await call.count(pieces)) is not None:
                 raise CallRefusedError(refusal.refuse_leak(known))
         except CallRefusedError as refused:
@@ -431,7 +438,9 @@ def build_tool_deps(ports: Ports, gate: FetchGate, *, clock: Clock, meet: Meet, 
             connections=MemoryConnections(Memory()),
             tokens=MemoryTokens(Memory()),
             gate=gate,
-            approving=ApprovingDependencies(approvals=ports.approvals, verifier=DECISIONS, clock=clock),
+            approving=ApprovingDependencies(
+                approvals=InstrumentedPort(ports.approvals, "approvals", meet), verifier=DECISIONS, clock=clock
+            ),
             prepare=make_builtin_preparer(InstrumentedPort(gate, "gate", meet), INTEGRATIONS),
             redact=checking.redact if keys else redact_plainly,
             redact_blocks=checking.scan_output if keys else pass_unscanned,
@@ -465,6 +474,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         integrations=("plain", "keyed", "webhook"),
         webhook_urls=(f"https://{HOOK}/registered",),
         max_credits=scenario.max_credits,
+        approvals=() if scenario.decides is None else (ApprovalRule(mode=ConfirmationMode.ALWAYS, methods=("POST",)),),
     )
     await ports.tasks.create(stored)
     for name, (service, host, value) in SECRETS.items():

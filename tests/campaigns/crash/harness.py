@@ -19,9 +19,11 @@ import grpc
 
 from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 from emulator.internet.authority import Authority
+from ferryman.ports.errors import UnavailableError
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from tests.campaigns.crash import workers
 from tests.campaigns.crash.bucket import collect
+from tests.campaigns.crash.deciding import Devices
 from tests.campaigns.crash.driver import Task, drive
 from tests.campaigns.crash.fixtures import NAMES, PUBLIC, Ports, store_task
 from tests.campaigns.crash.invariants import Record
@@ -101,7 +103,14 @@ class Harness:
                 if scenario.files is not None:
                     await self.storage.create_bucket(project)
                 await FileQueue(tally, clock).enqueue("e", slice=0)
-                deliveries = await drive(run.deliver, lambda: _tasks(tally), clock, together=together, impatient=impatient)
+                devices = Devices(scenario, ports, FileQueue(tally, clock), clock, None, UnavailableError)
+
+                async def deliver(slice: int) -> bool:
+                    is_done = await run.deliver(slice)
+                    await devices.decide()
+                    return is_done
+
+                deliveries = await drive(deliver, lambda: _tasks(tally), clock, together=together, impatient=impatient)
                 outcome = await self._record(ports, scenario, tally, clock, project)
             finally:
                 await run.close()

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 
 from ferryman import verify_receipts
 from ferryman.catalog.tools import get_fee
+from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
+from ferryman.domain.calls.sub_calls import order_calls
 from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_parts, name_owner_balance
 from ferryman.domain.credits.ledger import LedgerEntry, name_account, sum_accounts
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
@@ -23,6 +25,7 @@ from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
 from ferryman.serving.api.shapes import record as shapes
 from tests.campaigns.crash.chats import StoredChat, find_unanswered
+from tests.campaigns.crash.decided import find_undecided
 from tests.campaigns.crash.files import StoredFiles, find_misfiled
 from tests.campaigns.crash.fixtures import PRICES, SECRETS
 from tests.campaigns.crash.limits import find_beyond
@@ -65,6 +68,7 @@ class Record:
     events: Sequence[UsageEvent]
     preferences: Mapping[str, Sequence[str]]
     """What is kept for the user, by kind."""
+    approvals: Sequence[Approval] = ()
     chat: StoredChat | None = None
     files: StoredFiles | None = None
     """What is in the bucket, where the scenario has files."""
@@ -78,6 +82,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
         *findings,
         *_find_unkept(record),
         *find_misfiled(record, whole),
+        *find_undecided(record.scenario, record.tickets, record.effects, record.approvals),
         *find_unanswered(record.chat, record.execution, record.steps),
         *_ledger(record),
         *_find_unmetered(record),
@@ -165,11 +170,13 @@ def _audit(record: Record) -> list[str]:
     ended, findings = record.execution, []
     if any(ticket.state is not TicketState.SETTLED for ticket in record.tickets):
         findings.append("audit: a ticket is not settled")
-    rows = tuple(to_audit_row(ticket.result) for ticket in record.tickets if ticket.result is not None)
+    settled = [ticket for step in record.steps for ticket in order_calls(_list_of_turn(record, step.number))]
+    rows = tuple(to_audit_row(ticket.result) for ticket in settled if ticket.result is not None)
     if ended.tool_calls != rows or ended.tool_calls_total != len(record.tickets):
         rows_text = f"{len(ended.tool_calls)} rows ({ended.tool_calls_total} counted)"
         findings.append(f"audit: {rows_text} for {len(record.tickets)} calls")
-    if [ticket.seq for ticket in record.tickets] != list(range(sum(step.calls for step in record.steps))):
+    asked_for = sum(ticket.parent is not None for ticket in record.tickets)
+    if [ticket.seq for ticket in record.tickets] != list(range(sum(step.calls for step in record.steps) + asked_for)):
         findings.append("audit: the tickets are not those of the turns")
     if [step.number for step in record.steps] != list(range(1, len(record.steps) + 1)):
         findings.append("audit: a turn is missing")
@@ -179,6 +186,10 @@ def _audit(record: Record) -> list[str]:
     turns = [step.number for step in record.steps if step.credits]
     findings += [f"audit: turn {turn} is not in the ledger" for turn in turns if f"{ended.id}.turn-{turn:05d}" not in entered]
     return findings
+
+
+def _list_of_turn(record: Record, number: int) -> list[Ticket]:
+    return [ticket for ticket in record.tickets if ticket.step == number]
 
 
 def _receipts(record: Record) -> list[str]:
@@ -208,7 +219,8 @@ def _find_overcharged(record: Record, whole: Record | None) -> list[str]:
         # a call in doubt is billed as one that was sent, also where the uninterrupted one was refused before
         same = [ticket for ticket in record.tickets if not ticket.in_doubt]
         paid = ended.credits_used - _fees(record.tickets) + _fees(same)
-        normal = whole.execution.credits_used - _fees(whole.tickets) + _fees(whole.tickets[entry.seq] for entry in same)
+        normal_calls = {ticket.call: ticket for ticket in whole.tickets}
+        normal = whole.execution.credits_used - _fees(whole.tickets) + _fees(normal_calls[entry.call] for entry in same)
         if paid != normal:
             findings.append(f"charged: {paid} credits, uninterrupted {normal}, calls in doubt left out")
     if ended.credits_held or ended.pending_model_calls:

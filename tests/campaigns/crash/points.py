@@ -15,8 +15,9 @@ Meet = Callable[[str, str], Awaitable[None]]
 
 Deps = TypeVar("Deps")
 
-ORCHESTRATOR, TOOL, SCANNER, FILES = "orchestrator", "tool", "scanner", "files"
-"""The roles of processes: a tool function has another one while it scans the model's output."""
+ORCHESTRATOR, TOOL, SCANNER, FILES, DEVICE = "orchestrator", "tool", "scanner", "files", "device"
+"""The roles of processes: a tool function has another one while it scans the model's output, and a device is that of
+a person who decides."""
 
 ALONE, BOTH, OTHER = "alone", "both", "other"
 """Who dies at a point of a function that is called: itself, the orchestrator too, or the orchestrator only."""

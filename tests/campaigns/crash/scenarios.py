@@ -8,6 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from ferryman.domain.approvals.decision import Verdict
 from ferryman.domain.conversations.compaction import SUMMARIZE
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Prompt, Reply
@@ -54,7 +55,8 @@ class Scenario:
     `conversation`, it is one of an agent that has these settings and limits its conversations; otherwise of the default agent.
     With `chats` it answers a message of a chat, with a text in every turn, and with `summarizes` one of a chat so long that the
     model writes a summary of it first. With `files` its task has tools of files, and these
-    are the contents by key that the calls leave, long results left out.
+    are the contents by key that the calls leave, long results left out. With `decides` every call that changes something waits
+    for a person, who decides so about it, and approves the call that an edit makes of it.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Scenario:
     files: Mapping[str, str] | None = None
     chats: bool = False
     summarizes: bool = False
+    decides: Verdict | None = None
 
     @property
     def answer(self) -> str:
@@ -275,6 +278,13 @@ SCENARIOS: tuple[Scenario, ...] = (
         status=Status.FAILED,
         conversation=Conversation(credits_max=Decimal(549), credits_used=Decimal(20), credits_reserved=Decimal(30)),
     ),
+    Scenario(
+        name="approved call",
+        turns=((read_call("a1"), pay_call("a2"), post_call("a3")), (webhook_call("a4"),)),
+        decides=Verdict.APPROVE,
+    ),
+    Scenario(name="edited call", turns=((pay_call("e1"), read_call("e2")), (post_call("e3"),)), decides=Verdict.EDIT),
+    Scenario(name="denied call", turns=((pay_call("o1"), read_call("o2")), (post_call("o3"),)), decides=Verdict.DENY),
     Scenario(name="chat", turns=((look_call("g1"), look_call("g2"), pay_call("g3")),), chats=True),
     Scenario(name="long chat", turns=((look_call("n1"), pay_call("n2")),), chats=True, summarizes=True),
     Scenario(

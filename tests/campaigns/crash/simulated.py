@@ -45,6 +45,7 @@ from ferryman.ports.tickets import CallRequest
 from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output, scan_window
 from tests.campaigns.crash.bucket import CountedObjects, FilesFunction, RemoteFunction, collect
 from tests.campaigns.crash.chats import read_chat
+from tests.campaigns.crash.deciding import Devices
 from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive, name_wake_up
 from tests.campaigns.crash.fixtures import (
     Ports,
@@ -58,6 +59,7 @@ from tests.campaigns.crash.invariants import Effect, ModelCall, Record
 from tests.campaigns.crash.points import (
     ALONE,
     BOTH,
+    DEVICE,
     FILES,
     ORCHESTRATOR,
     OTHER,
@@ -153,7 +155,7 @@ class SimulatedRun:
     """Of each delivery: nothing that one that died had under way goes on."""
 
     def __post_init__(self) -> None:
-        self._counts = {role: Counting(role, self._meet) for role in (ORCHESTRATOR, TOOL, SCANNER, FILES)}
+        self._counts = {role: Counting(role, self._meet) for role in (ORCHESTRATOR, TOOL, SCANNER, FILES, DEVICE)}
         self.objects = CountedObjects(self.clock)
 
     async def perform(self, *, together: int = 1, impatient: bool = False) -> Record:
@@ -172,7 +174,14 @@ class SimulatedRun:
                 )
             return waiting
 
-        await drive(self.deliver, tasks, self.clock, together=together, impatient=impatient)
+        devices = Devices(self.scenario, self.ports, self.queue, self.clock, self._counts[DEVICE], Killed)
+
+        async def deliver(slice: int) -> bool:
+            is_done = await self.deliver(slice)
+            await devices.decide()
+            return is_done
+
+        await drive(deliver, tasks, self.clock, together=together, impatient=impatient)
         self.ends()
         ended = await record(self.ports, self.scenario, self.tally)
         if self.scenario.files is None:
@@ -333,6 +342,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         entries=await ports.ledger.of_execution("e"),
         opening=await ports.executions.opening("e"),
         receipts=await ports.executions.receipts("e"),
+        approvals=await ports.approvals.list_of("e"),
         chat=await read_chat(ports) if scenario.chats else None,
         balance=await read_balance(ports, execution.owner),
         effects=[Effect(**line) for line in tally.list_lines("effect")],

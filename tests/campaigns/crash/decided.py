@@ -1,0 +1,45 @@
+"""What has to be so of calls that waited for a person, whatever died before the decision, with it and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from ferryman.domain.approvals.approval import Approval, ApprovalState
+from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.refusal import DENIED, EDITED
+from tests.campaigns.crash.scenarios import Scenario
+
+
+def find_undecided(
+    scenario: Scenario, tickets: Sequence[Ticket], effects: Iterable[Any], approvals: Iterable[Approval]
+) -> list[str]:
+    """Return the calls whose effect, result or approval is not what a person decided, and the approvals that still wait."""
+    if scenario.decides is None:
+        return []
+    findings = [f"undecided: {approval.id} still waits" for approval in approvals if approval.state is ApprovalState.PENDING]
+    sent = {effect.path for effect in effects if effect.method == "POST"}
+    for ticket in tickets:
+        path = urlsplit(str(ticket.display_arguments["url"])).path
+        if ticket.tool == "api_call" and ticket.display_arguments.get("method") == "GET":
+            continue
+        if not ticket.approval and not ticket.in_doubt:
+            findings.append(f"unasked: nobody was asked about call {ticket.seq}")
+        findings += _compare(scenario.decides, ticket, is_sent=path in sent)
+    return findings
+
+
+def _compare(verdict: Verdict, ticket: Ticket, *, is_sent: bool) -> list[str]:
+    result, where = ticket.result, f"call {ticket.seq}"
+    if ticket.in_doubt:
+        return []  # who claimed it died, and nobody knows whether that was before it was sent
+    if verdict is Verdict.DENY:
+        is_right = not is_sent and result is not None and result.code == DENIED and ticket.approved is None
+        return [] if is_right else [f"undecided: {where} was denied, and is {result}, sent: {is_sent}"]
+    if verdict is Verdict.EDIT and ticket.parent is None:
+        is_right = result is not None and result.block_reason == EDITED and ticket.approved is None
+        return [] if is_right else [f"undecided: {where} was edited, and is {result}"]
+    is_right = is_sent and ticket.approved is not None and ticket.approved.by == "pat"
+    return [] if is_right else [f"undecided: {where} was approved, and is {result}, sent: {is_sent}, by {ticket.approved}"]

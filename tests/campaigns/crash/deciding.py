@@ -1,0 +1,101 @@
+"""A person decides about each call that waits, on two devices at once, as the API does; one that dies is taken up again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+from ferryman.domain.approvals.approval import Approval, ApprovalState
+from ferryman.domain.approvals.decision import Verdict
+from ferryman.inmemory.clock import CountingIds
+from ferryman.inmemory.log import RecordingLog
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.queue import Queue
+from ferryman.serving.api.deciding import decide
+from ferryman.serving.api.errors import ConflictError
+from ferryman.serving.api.shapes.approval import NewDecision
+from ferryman.vault.decision_keys import DecisionSigning, derive_decision_public_key
+from ferryman.vault.decisions import PublishedKeys
+from tests.campaigns.crash.points import InstrumentedPort, Meet
+from tests.campaigns.crash.scenarios import Scenario
+
+SECRET = bytes(range(32))
+PUBLISHED: Mapping[int, bytes] = {1: derive_decision_public_key(SECRET)}
+DECISIONS = PublishedKeys(PUBLISHED)
+"""What whoever sends verifies decisions with."""
+
+DEVICES = 2
+TRIES_MAX = 5
+AFTER = timedelta(days=1)
+"""How long a person takes."""
+
+EDITED = {"amount": 2}
+"""The body that a person writes in the place of the model's."""
+
+
+class ApiKeys:
+    """`ports.PrivateKeys` of the api's key."""
+
+    async def private(self, version: int) -> bytes:
+        return SECRET
+
+
+class Devices:
+    """The devices of one run, over `ports` and `queue`; `meet` is called at each of their points."""
+
+    def __init__(
+        self, scenario: Scenario, ports: Any, queue: Queue, clock: Any, meet: Meet | None, death: type[BaseException]
+    ) -> None:
+        self._scenario, self._ports, self._clock, self._death = scenario, ports, clock, death
+
+        def instrumented(port: Any, name: str) -> Any:
+            return port if meet is None else InstrumentedPort(port, name, meet)
+
+        self._deps: Any = SimpleNamespace(
+            executions=instrumented(ports.executions, "executions"),
+            approvals=instrumented(ports.approvals, "approvals"),
+            queue=instrumented(queue, "queue"),
+            decision_signing=DecisionSigning(ApiKeys(), PUBLISHED),
+            clock=clock,
+            ids=CountingIds(),
+            tracer=RecordingLog(),
+        )
+
+    async def decide(self) -> None:
+        """Decide about every call that waits, a day after it was asked about where its execution is parked."""
+        if self._scenario.decides is None:
+            return
+        asked = await self._again(lambda: self._ports.approvals.list_of("e"))
+        pending = [approval.id for approval in asked if approval.state is ApprovalState.PENDING]
+        execution = await self._again(lambda: self._ports.executions.get("e"))
+        if pending and execution.waiting_for:
+            self._clock.turn(AFTER)
+        for name in pending:
+            approval = await self._again(lambda name=name: self._ports.approvals.get(name))
+            await asyncio.gather(*(self._decide(approval) for _ in range(DEVICES)))
+
+    async def _decide(self, approval: Approval) -> None:
+        tickets = await self._again(lambda: self._ports.executions.tickets("e", first=approval.seq, most=1))
+        verdict = Verdict.APPROVE if tickets[0].parent is not None else self._scenario.decides
+        arguments = {**tickets[0].display_arguments, "body": EDITED} if verdict is Verdict.EDIT else None
+        body = NewDecision(verdict=verdict, digest=approval.digest, arguments=arguments)
+        caller: Any = SimpleNamespace(person="pat")
+        for _ in range(TRIES_MAX):
+            try:
+                await decide(self._deps, caller, approval, body)
+            except (self._death, UnavailableError):
+                continue
+            except ConflictError:
+                pass  # the execution has ended
+            return
+
+    async def _again(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+        for _ in range(TRIES_MAX):
+            try:
+                return await ask()
+            except UnavailableError:
+                continue
+        raise UnavailableError("the store does not answer")
