@@ -64,7 +64,7 @@ def _turn(screen: Screen, step: Json) -> None:
 def _call(screen: Screen, call: Json) -> None:
     result = call["result"] or {}
     doubt = " · IN DOUBT: it may have been carried out" if call["in_doubt"] else ""
-    refused = f" · refused: {result['block_reason']}" if result.get("blocked") else ""
+    refused = f" · refused: {result['block_reason']}" if result.get("blocked") and not result["ok"] else ""
     style = "yellow" if doubt else "red" if refused else "cyan"
     tool = describe_tool(call["tool"], call)
     parent = f", asked for by call {call['parent'] + 1}" if call.get("parent") is not None else ""
@@ -72,7 +72,11 @@ def _call(screen: Screen, call: Json) -> None:
         f"  call {call['seq'] + 1}  {tool}  {call['state']}, attempt {call['attempt']}{parent}{refused}{doubt}", style
     )
     times = {name: call[name] or "-" for name in ("created_at", "sent_at", "deadline", "settled_at")}
-    for name, value in {"id": call["id"], "arguments": call["arguments"], **times}.items():
+    asked = {"approval": call["approval"]} if call.get("approval") else {}
+    if approved := call.get("approved"):
+        beforehand = ", beforehand" if approved["is_standing"] else ""
+        asked |= {"approved": f"by {approved['by']} at {approved['at']}{beforehand}: {approved['digest']}"}
+    for name, value in {"id": call["id"], "arguments": call["arguments"], **times, **asked}.items():
         screen.print_fields({f"    {name:<19}": value})
     for name, value in {**result, "parts": _describe_parts(result.get("parts", ()))}.items():
         text = "-" if value is None else "yes" if value is True else "no" if value is False else neutralize_controls(value)

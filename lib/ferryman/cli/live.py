@@ -73,7 +73,7 @@ def describe_tool(tool: str, call: Mapping[str, Any]) -> str:
 
 def describe_result(result: Mapping[str, Any]) -> tuple[str, str]:
     """Return what came of a call, on one line, and the style to show it in."""
-    if result["blocked"]:
+    if result["blocked"] and not result["ok"]:
         return f"refused: {result['block_reason']} · {shorten(result['content'], 160)}", "red"
     style = "green" if result["ok"] else "yellow"
     if result["response_status"] is None:

@@ -44,6 +44,7 @@ _fields = add_options(
     click.option("--prompt", "task_prompt", help="What is to be done; may use {{date}} and {{task_name}}."),
     click.option("--system-prompt", help="How it is to be done."),
     click.option("--tool", "tools", multiple=True, help="A tool it may use; repeat for more."),
+    click.option("--ask", metavar="TOOL", multiple=True, help="A tool whose every call waits for a person; repeat for more."),
     click.option("--tool-loading", type=LOADING, help="Which of its tools the model is shown."),
     click.option("--integration", "integrations", multiple=True, help="A service it may reach; repeat for more."),
     click.option("--webhook-url", "webhook_urls", multiple=True, help="A URL it may post to, at most three."),
@@ -142,7 +143,9 @@ async def delete(session: ApiSession, task: str) -> None:
 
 def _read(file: IO[str] | None, options_by_name: dict[str, Any]) -> dict[str, Any]:
     schedule = _schedule(options_by_name.pop("cron"), options_by_name.pop("once"), options_by_name.pop("delay"))
-    return read_fields(file, {**options_by_name, "schedule": schedule}, cleared=CLEARED)
+    asked = options_by_name.pop("ask")
+    approvals = ({"mode": "always", "tools": list(asked)},) if asked else ()
+    return read_fields(file, {**options_by_name, "schedule": schedule, "approvals": approvals}, cleared=CLEARED)
 
 
 def _schedule(cron: str | None, once: str | None, delay: int | None) -> dict[str, Any] | None:

@@ -21,7 +21,14 @@ The answer is **42**.
 """
 CHAT_PACE = {"delay_ms": 30}
 
-_ROUTES = [{"path": PATH, "json": {"gecko_says": "(V3) To the Moon!"}}]
+ALERT_SCRIPT = "alert"
+ALERT_PATH = "/api/v3/alerts"
+ALERT_ANSWER = "I have asked for an alert; the call shows what came of it."
+
+_ROUTES: list[dict[str, Any]] = [
+    {"path": PATH, "json": {"gecko_says": "(V3) To the Moon!"}},
+    {"method": "POST", "path": ALERT_PATH, "json": {"alert": 1}},
+]
 
 
 def build_script() -> dict[str, Any]:
@@ -51,8 +58,16 @@ def build_chat_script() -> dict[str, Any]:
     }
 
 
+def build_alert_script() -> dict[str, Any]:
+    """Return the turns of a model that has something changed, which a task may have a person asked about."""
+    body = {"coin": "bitcoin", "above": 100_000}
+    change = {"name": "http_post", "input": {"url": f"https://{HOST}{ALERT_PATH}", "body": body}}
+    return {"steps": [{"text": "I ask for an alert.", "tool_calls": [change]}, {"text": ALERT_ANSWER}]}
+
+
 async def load_hello(admin: Admin) -> None:
     """Have the local cloud know the script and its host."""
     await admin.serve_routes(HOST, _ROUTES)
     await admin.set_script(SCRIPT, build_script())
     await admin.set_script(CHAT_SCRIPT, build_chat_script())
+    await admin.set_script(ALERT_SCRIPT, build_alert_script())

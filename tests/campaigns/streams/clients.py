@@ -48,16 +48,14 @@ class AskedCalls:
     """What a client was told of calls that a person is asked about, by the approval."""
 
     def __init__(self) -> None:
-        self._asked: set[str] = set()
         self.verdicts: dict[str, Any] = {}
 
     def ask(self, approval: str) -> None:
         """Take that a call waits."""
-        self._asked.add(approval)
+        require(approval not in self.verdicts, "a question about what was decided")
 
     def decide(self, approval: str, verdict: Any) -> None:
-        """Take what came of one."""
-        require(approval in self._asked, "a decision about nothing that waits")
+        """Take what came of one, which may be all that a client who came later is told of it."""
         require(self.verdicts.setdefault(approval, verdict) == verdict, "another decision")
 
 

@@ -74,12 +74,12 @@ def _render_what(rest: dict[str, Any]) -> Iterator[ShownLine]:
     rest["what"] = left
     if what.get("kind") == "http":
         del left["kind"]
-        yield from _render_http(left)
         yield ShownLine(SENT, "kind", "an HTTP request")
+        yield from _render_http(left)
     elif what.get("kind") == "effect":
         del left["kind"]
-        yield from _render_effect(left)
         yield ShownLine(SENT, "kind", "an effect within this system")
+        yield from _render_effect(left)
     if what and not left:
         del rest["what"]
 

@@ -25,6 +25,9 @@ class Projection(ABC):
     headers: ClassVar[Mapping[str, str]] = {}
     """What the response says of the format."""
 
+    asks_first: ClassVar[bool] = False
+    """Whether its client has to be told that a call waits before it is told what came of it."""
+
     def __init__(self, position: StreamPosition = BEGINNING) -> None:
         self.position = position
         self._live: LiveTurn | None = None
@@ -66,7 +69,8 @@ class Projection(ABC):
         before, now = self._told.get(ticket.seq), (ticket.approval, asked.verdict)
         self._told[ticket.seq] = now
         events = []
-        if before is None or before[0] != ticket.approval:
+        is_new = before is None or before[0] != ticket.approval
+        if is_new and (asked.verdict is None or self.asks_first):
             events.append(self.project_question(asked, watched))
         if asked.verdict is not None and before != now:
             events.append(self.project_verdict(asked, watched))

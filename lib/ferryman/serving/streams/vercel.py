@@ -25,6 +25,7 @@ class VercelProjection(Projection):
     """
 
     headers: ClassVar[Mapping[str, str]] = {"x-vercel-ai-ui-message-stream": "v1"}
+    asks_first = True
 
     def project(self, moment: moments.Moment, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the frame of a moment; calls that others asked for have none, as in the stored message."""
