@@ -28,7 +28,12 @@ def test_every_field_of_a_task_is_in_the_file() -> None:
 
 
 def test_what_is_commented_out_is_accepted_too() -> None:
-    text = re.sub(r"^( *)# (?=\w+:|  - https|- kind|  (?:name|url):)", r"\1", init("-").stdout, flags=re.MULTILINE)
+    text = re.sub(
+        r"^( *)# (?=\w+:|  - (?:https|mode)|- kind|  (?:name|url):|    (?:tools|amount):)",
+        r"\1",
+        init("-").stdout,
+        flags=re.MULTILINE,
+    )
     once = text.replace("schedule: {type: cron", "# schedule: {type: cron").replace(
         "schedule: {type: once", "# schedule: {type: once"
     )

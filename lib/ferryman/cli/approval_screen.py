@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
-import rfc8785
 
 from ferryman.catalog.tools import find_tool
 from ferryman.cli.screen import Screen
 from ferryman.domain.approvals.difference import Change, compare_renderings
-from ferryman.domain.approvals.form import digest_form
+from ferryman.domain.approvals.form import UnwritableFormError, digest_form, restore_form
 from ferryman.domain.approvals.rendering import render_form
 from ferryman.domain.approvals.writing import write_line, write_rendering
 
@@ -25,7 +24,10 @@ class OtherFormError(click.ClickException):
 
 def read_form(approval: Mapping[str, Any]) -> str:
     """Return the canonical form of an approval, or of one that was approved before. Raise `OtherFormError`."""
-    form = rfc8785.dumps(approval["form"]).decode()
+    try:
+        form = restore_form(approval["form"])
+    except UnwritableFormError:
+        form = ""
     if digest_form(form) != approval["digest"]:
         raise OtherFormError(f"the form of {approval['approval_id']} is not the one that its digest is of: nothing is shown")
     return form

@@ -43,6 +43,12 @@ integrations:
 #   - https://hooks.slack.com/services/T000/B000/XXXX
 # webhook_match: host      # url: only these very URLs, not any on their hosts
 
+# Which calls wait for a person (docs/approvals.md): the first rule that matches counts. always, when_untrusted or never.
+# approvals:
+#   - mode: always
+#     tools: [http_post]
+#     amount: {{argument: body.amount, above: 100}}
+
 # When it runs by itself, in UTC; one of the three.
 # schedule: {{type: cron, cron: "0 9 * * MON-FRI"}}
 # schedule: {{type: once, at: "2027-01-31T09:00:00Z"}}

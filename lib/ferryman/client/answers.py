@@ -112,6 +112,18 @@ class ApprovalRuleJson(TypedDict):
     amount: AmountLimitJson | None
 
 
+class ApprovedSendJson(TypedDict):
+    """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person's id or
+    `owner`, and when; `is_standing` tells that it was approved beforehand.
+    """
+
+    approval: str
+    digest: str
+    by: str
+    at: str
+    is_standing: bool
+
+
 class ArchiveImportJson(TypedDict):
     """How far an import is. The workspace can be read, and is active once the last file is stored."""
 
@@ -184,6 +196,9 @@ class CallJson(TypedDict):
     sent_at: str | None
     deadline: str | None
     settled_at: str | None
+    approval: str | None
+    form_digest: str | None
+    approved: ApprovedSendJson | None
     result: ResultJson | None
 
 

@@ -14,10 +14,14 @@ from typing import Any
 
 import rfc8785
 
+from ferryman.domain.json_tree import map_leaves
 from ferryman.domain.labels.label import FlowLabel
 from ferryman.domain.receipts.receipt import format_moment
 
 DOMAIN = b"ferryman/approval/1\n"
+
+INTEGERS_END = 2**53
+"""From here on JSON has no integers that every reader reads alike."""
 
 
 class UnwritableFormError(ValueError):
@@ -105,6 +109,21 @@ def build_form(form: CallForm, *, expires_at: datetime) -> str:
         return rfc8785.dumps(value).decode()
     except (rfc8785.CanonicalizationError, UnicodeError) as error:
         raise UnwritableFormError(f"what would be sent has no canonical form: {type(error).__name__}") from None
+
+
+def restore_form(value: Mapping[str, Any]) -> str:
+    """Return a canonical form again that was read as JSON, for its text. Raise `UnwritableFormError`.
+
+    An integer beyond 2**53 is how a float of that size is written.
+    """
+    try:
+        return rfc8785.dumps(map_leaves(value, _restore_number)).decode()
+    except (rfc8785.CanonicalizationError, UnicodeError, RecursionError) as error:
+        raise UnwritableFormError(f"this is no canonical form: {type(error).__name__}") from None
+
+
+def _restore_number(leaf: Any) -> Any:
+    return float(leaf) if isinstance(leaf, int) and abs(leaf) >= INTEGERS_END else leaf
 
 
 def digest_form(form: str) -> str:
