@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.occupancy import (
+    ANSWER_PAUSE_MAX,
     DELIVERY_TIME,
     PAUSE,
     QUEUED_PAUSE,
@@ -20,6 +21,7 @@ from ferryman.domain.executions.occupancy import (
     NoFreeSlotError,
     Occupancy,
     TooManyQueuedError,
+    compute_answer_pause,
     compute_pause,
 )
 from tests.builders import START, build_execution, build_lease
@@ -202,3 +204,9 @@ def test_one_that_has_started_asks_more_often_than_those_that_have_not() -> None
         compute_pause(STARTED, queued=200, waits=waits) < compute_pause(EXECUTION, queued=200, waits=waits)
         for waits in range(30)
     )
+
+
+def test_an_answer_whose_turn_does_not_come_asks_less_and_less_often() -> None:
+    first, last = (compute_answer_pause(EXECUTION, waits=waits) for waits in (0, 99))
+    assert QUEUED_PAUSE_MIN / 2 <= first <= QUEUED_PAUSE_MIN * 1.5
+    assert ANSWER_PAUSE_MAX / 2 <= last <= ANSWER_PAUSE_MAX * 1.5

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ferryman.domain.approvals.approval import LIFETIME
 from ferryman.domain.conversations.asking import Question
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.credits import ledger
@@ -134,7 +135,7 @@ async def test_every_document_of_an_execution_is_told_its_time_and_has_a_policy(
     below = {path.split("/")[-2] for path in await deps.times() if path.startswith("executions/")}
     policies = [policy for policy in json.loads(INDEXES.read_text())["fieldOverrides"] if policy.get("ttl")]
     by_themselves = {"tokens", "connections", "credentials", "keyed_requests", "invitations", "alerts", "conversation_balances"}
-    by_themselves |= {"usage", "conversations", "messages"}
+    by_themselves |= {"usage", "conversations", "messages", "approvals", "standing_approvals"}
     assert expiring == below == {policy["collectionGroup"] for policy in policies} - by_themselves
     assert {policy["fieldPath"] for policy in policies} == {EXPIRE_AT}
     assert [path for path, at in (await deps.times()).items() if path.startswith("executions/") and at is None] == []
@@ -281,3 +282,21 @@ async def test_a_conversation_expires_with_its_newest_message_and_each_message_w
     await executions.cancel("first", by="ann", now=NOW + 8 * HOUR)
     times = await deps.times()
     assert times["conversations/c"] == times["conversations/c/messages/00002"] == times["executions/first"]
+
+
+async def test_what_is_below_an_execution_outlasts_its_wait_for_a_person(deps: RetentionSetup) -> None:
+    executions = deps.executions()
+    execution = await under_way(deps, executions)
+    await executions.park(execution, waiting_for="appr_1", keep=Decimal(1), now=NOW)
+    assert await deps.at(NOW + LIFETIME + 30 * DAY) == STAYS | {"executions", "steps", "calls"}
+
+
+async def test_what_is_below_an_execution_that_waited_goes_with_it(deps: RetentionSetup) -> None:
+    executions, back, ends = deps.executions(), NOW + DAY, NOW + DAY + HOUR
+    execution = await under_way(deps, executions)
+    await executions.park(execution, waiting_for="appr_1", keep=Decimal(1), now=NOW)
+    claimed, _ = await executions.claim("exec_1", slice=1, holder="h", now=back, lease=2 * HOUR)
+    resumed = await executions.resume(claimed, reserve=Decimal(100), now=back)
+    await executions.finish(resumed, DONE, now=ends)
+    assert "steps" in await deps.at(ends + 30 * DAY)
+    assert await deps.at(back + 6 * HOUR + 30 * DAY) == STAYS

@@ -43,6 +43,7 @@ from ferryman.gcp.execution_documents import (
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
 from ferryman.gcp.journal import FirestoreJournal
+from ferryman.gcp.lasting import set_expiry_below
 from ferryman.gcp.live import FirestoreLiveTurns
 from ferryman.gcp.pages import read_page
 from ferryman.gcp.requests import FirestoreRequests
@@ -304,9 +305,14 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
         self._update(transaction, after, (*rules.LEASE_FIELDS, "slice"))
         return after
 
+    async def park(self, execution: Execution, *, waiting_for: str, keep: Decimal, now: datetime) -> int:
+        # before: a delivery that dies in between parks once more
+        await set_expiry_below(self._client, execution.id, self._retention.expire_waiting(execution, now))
+        return await self._park(execution, waiting_for, keep, now)
+
     @in_transaction
-    async def park(
-        self, transaction: Transaction, execution: Execution, *, waiting_for: str, keep: Decimal, now: datetime
+    async def _park(
+        self, transaction: Transaction, execution: Execution, waiting_for: str, keep: Decimal, now: datetime
     ) -> int:
         current = await self._read(transaction, execution.id)
         parked = waiting.park_execution(current, execution, waiting_for=waiting_for, keep=keep, now=now)
@@ -344,9 +350,14 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
         self._update(transaction, resumed, rules.WAITING_FIELDS, {IS_WAITING: False})
         return resumed
 
+    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
+        if execution.waited_s:
+            await set_expiry_below(self._client, execution.id, self._retention.expire_below(execution, now))
+        return await self._finish(execution, ending, now)
+
     @in_transaction
-    async def finish(
-        self, transaction: Transaction, execution: Execution, ending: ExecutionEnding, *, now: datetime
+    async def _finish(
+        self, transaction: Transaction, execution: Execution, ending: ExecutionEnding, now: datetime
     ) -> Sequence[str] | None:
         current = await self._read(transaction, execution.id)
         rules.check_fence(current, execution, now)

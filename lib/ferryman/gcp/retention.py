@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from ferryman.domain.approvals.approval import LIFETIME
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.retention import limit_retention
+from ferryman.domain.executions.waiting import measure_waited
 from ferryman.gcp.store import Snapshot
 from ferryman.settings import Settings
 
@@ -36,9 +38,15 @@ class Retention:
     def expire_below(self, execution: Execution, now: datetime) -> dict[str, Any]:
         """Return the field of a document below `execution` that is written `now`, counted from the latest possible end.
 
-        After that end an execution takes no further turn, so that no document disappears before one that refers to it.
+        After that end an execution takes no further turn, so that no document disappears before one that refers to it. While it
+        waits for a person, its time limit stands still: `expire_waiting` has all documents below it outlast that.
         """
-        return self.expire(execution.retention_days, max(now, (execution.started_at or now) + self.execution_timeout))
+        ends = (execution.started_at or now) + measure_waited(execution, now) + self.execution_timeout
+        return self.expire(execution.retention_days, max(now, ends))
+
+    def expire_waiting(self, execution: Execution, now: datetime) -> dict[str, Any]:
+        """Return the field of every document below an execution that begins to wait for a person: after the longest wait."""
+        return self.expire(execution.retention_days, now + LIFETIME + self.execution_timeout)
 
     def expire(self, days: int | None, end: datetime) -> dict[str, Any]:
         """Return the field of an execution that ends then and is kept `days` by its workspace; none where it stays for ever."""

@@ -12,7 +12,13 @@ from datetime import datetime, timedelta
 
 from ferryman.answer_order import wake_next_answer
 from ferryman.domain.executions.execution import STOPPED, Execution
-from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
+from ferryman.domain.executions.occupancy import (
+    START_SPACING,
+    AnswerNotNextError,
+    NoFreeSlotError,
+    compute_answer_pause,
+    compute_pause,
+)
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.executions.waiting import measure_waited
 from ferryman.domain.metering.rounds import find_round
@@ -128,7 +134,10 @@ async def _put_back(deps: LoopDependencies, full: NoFreeSlotError, slice: int, w
     A failed delivery (429 or 503) would slow the whole Cloud Tasks queue down, with the deliveries of every other owner.
     """
     execution = full.execution
-    after = compute_pause(execution, queued=full.queued, waits=waits)
+    if isinstance(full, AnswerNotNextError):
+        after = compute_answer_pause(execution, waits=waits)
+    else:
+        after = compute_pause(execution, queued=full.queued, waits=waits)
     try:
         await deps.queue.enqueue(execution.id, slice=slice, after=after, waits=waits + 1)
     except UnavailableError as error:

@@ -153,6 +153,8 @@ def _find_untold(ticket: Ticket, where: str, *, effects: int, doubtful: bool) ->
     result = ticket.result
     if result is None:
         return [f"lost: {where} has no result"]
+    if result.block_reason == refusal.EDITED:
+        return []  # what is told is of the call that was made instead
     in_doubt = result.content == refusal.IN_DOUBT.message
     findings = []
     if in_doubt != ticket.in_doubt:

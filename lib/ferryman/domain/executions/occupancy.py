@@ -24,6 +24,10 @@ START_SPACING = timedelta(milliseconds=500)
 """Executions that an owner starts together begin so long after each other: a burst does not take all processors at once."""
 
 GROWTH = 1.3
+ANSWER_PAUSE_MAX = timedelta(hours=6)
+"""An answer that waits for an earlier one asks after 10 s, and then after 1.3 times as long each time, up to this: the end of
+the earlier one, which may wait for a person for weeks, wakes it."""
+
 STARTED_PAUSE_MAX = timedelta(seconds=20)
 """A started execution asks after 2 s, and then after 1.3 times as long each time, up to this: its time limit runs."""
 
@@ -137,6 +141,12 @@ class Occupancy:
         return sum(until > now for until in self.running.values())
 
 
+def compute_answer_pause(execution: Execution, *, waits: int) -> timedelta:
+    """Return the pause of a delivery of an answer whose turn has not come, spread likewise."""
+    length = min(ANSWER_PAUSE_MAX, QUEUED_PAUSE_MIN * GROWTH ** min(waits, 40))
+    return _spread(execution, length, waits)
+
+
 def compute_pause(execution: Execution, *, queued: int, waits: int) -> timedelta:
     """Return the pause of a delivery that found no free slot.
 
@@ -147,4 +157,8 @@ def compute_pause(execution: Execution, *, queued: int, waits: int) -> timedelta
         length = max(QUEUED_PAUSE_MIN, QUEUED_PAUSE * queued)
     else:
         length = min(STARTED_PAUSE_MAX, PAUSE * GROWTH ** min(waits, 20))
+    return _spread(execution, length, waits)
+
+
+def _spread(execution: Execution, length: timedelta, waits: int) -> timedelta:
     return length * (0.5 + crc32(f"{execution.id}/{waits}".encode()) / 2**32)

@@ -75,8 +75,8 @@ class Result(ResultRow):
 
 
 class ApprovedSendResponse(ResponseShape):
-    """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person's id or `owner`, and
-    when; `is_standing` tells that it was approved beforehand."""
+    """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person or `owner`,
+    and when; `is_standing` tells that it was approved beforehand."""
 
     approval: str
     digest: str
@@ -89,8 +89,8 @@ class CallResponse(ResponseShape):
     """One call as it was journaled; its arguments as they were scanned, its result in full.
 
     `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
-    knows whether it was executed. Of a call that a person was asked about it has `approval`, the id of what was asked last, with
-    the SHA-256 of what would have been sent, and of one that a person approved `approved`; of others no such member.
+    knows whether it was executed. A call that a person was asked about has `approval`, the id of what was asked last, and the
+    SHA-256 of what would have been sent; one that a person approved has `approved`; any other has no such member.
     """
 
     seq: int
