@@ -153,7 +153,7 @@ _FAULTS = (
     ("files of workspaces for everyone", "files.tf", '"enforced"', '"inherited"', "what is in demo-project-ferryman-files might be shown to anyone"),
     ("files that cannot be had back", "files.tf", "var.recovery ? 604800 : 0", "0", "is not kept for 7 days"),
     ("files that go with the deployment", "files.tf", "!var.protect", "true", "demo-project-ferryman-files may be destroyed"),
-    ("a deployment that offers no files", "functions.tf", '      FERRYMAN_FILES_SET           = "1"\n', "", "its tools of files"),
+    ("a deployment that offers no files", "functions.tf", '      FERRYMAN_FILES_SET            = "1"\n', "", "its tools of files"),
     ("files for everyone", "source.tf", '"enforced"', '"inherited"', "might be shown to anyone"),
     ("tools on the internet", "functions.tf", "var.network || alltrue(", "alltrue(", "its ingress is ALLOW_ALL"),
     ("a way to private addresses", "network/main.tf", '"10.0.0.0/8", ', "", "the network reaches private addresses"),

@@ -54,7 +54,12 @@ def test_nobody_but_the_queues_account_and_the_api_calls_the_orchestrator():
 
 
 def test_the_api_cannot_open_what_it_sealed():
-    assert {cell for column, cell in RADIUS["api"].items() if column.startswith("secret ")} == {matrix.NOTHING}
+    read = {column for column, cell in RADIUS["api"].items() if column.startswith("secret ") and cell != matrix.NOTHING}
+    assert read == {"secret ferryman-api-key"}  # what people decide is signed with it, and nothing is sealed to it
+
+
+def test_nobody_but_the_api_signs_what_people_decide():
+    assert {name for name, may in RADIUS.items() if may["secret ferryman-api-key"] != matrix.NOTHING} == {"api"}
 
 
 def test_who_reaches_any_address_asks_no_model_and_calls_nobody():

@@ -95,8 +95,12 @@ async def _fill(client: Client) -> dict[str, Any]:
     execution = (await client.start_execution(tasks[0]))["execution_id"]
     async for _ in client.stream_events(execution):
         pass
+    standing = [
+        (await client.create_standing_approval("http_post", uses=5, expires_in_days=7))["standing_approval_id"] for _ in range(5)
+    ]
     key = client._http.headers["Authorization"]
-    return {"authorization": key, "task_id": tasks, "mortal": mortal, "execution_id": [execution], **NAMES}
+    names = {"task_id": tasks, "mortal": mortal, "execution_id": [execution], "standing_approval_id": standing}
+    return {"authorization": key, **names, **NAMES}
 
 
 def _generate(url: str, pools: list[dict[str, Any]], seed: int, share: int, report: Path) -> bool:

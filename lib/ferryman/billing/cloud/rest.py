@@ -11,8 +11,8 @@ from ferryman.billing.cloud.model import BILLED_S, GIB, KIB, ORCHESTRATOR, VCPU,
 from ferryman.billing.cloud.prices import DAYS_PER_MONTH, CloudPrice, load_price_list
 from ferryman.domain.tasks.firing import WINDOW
 
-VERSIONS = 2
-"""Versions of the sealing key and of the receipt key; every rotation adds one, and a disabled one is billed as well."""
+VERSIONS = 3
+"""Versions of the sealing key, of the receipt key and of the api's key; every rotation adds one, and a disabled one is billed as well."""
 
 CONDITIONS = 7  # conditions of the alerts: five on lines of the log, one on each queue
 IMAGE_GIB = Decimal("0.2")  # assumed, since no build was run. The common layers of the functions' images are stored once.
