@@ -140,11 +140,13 @@ async def policy(session: ApiSession, agent: str, task: str | None) -> None:
     """Show which tools AGENT may call, and which level takes the others away: task, agent, workspace, plan or catalog.
 
     A tool may be called where all of them allow it. Names with and without the prefix orchestrator__ are the same.
+
+    The column asks says whether its calls wait for a person: always, when_untrusted, never, or depends, on host, method or amount.
     """
     rows = [row async for row in session.client.iterate_policy(agent, task=task, limit=PAGE_MAX)]
     session.screen.print_json(rows)
     table = [_build_row(row, judges_task=task is not None) for row in rows]
-    session.screen.print_table(table, "tool", *LEVELS, "result", "why", empty="There are no tools.")
+    session.screen.print_table(table, "tool", *LEVELS, "result", "asks", "why", empty="There are no tools.")
 
 
 def _build_row(row: Mapping[str, Any], *, judges_task: bool) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def _build_row(row: Mapping[str, Any], *, judges_task: bool) -> dict[str, Any]:
     if not judges_task:
         levels[PolicyLevel.TASK.value] = NOT_JUDGED
     result, why = ("allowed", "") if row["allowed"] else ("refused", row["reason"])
-    return {"tool": row["tool"], **levels, "result": result, "why": why}
+    return {"tool": row["tool"], **levels, "result": result, "asks": row["asks"], "why": why}
 
 
 def _print(session: ApiSession, stored: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ ROLES = click.Choice([role.value for role in Role])
 APPROVES = click.option(
     "--approves/--no-approves",
     default=None,
-    help="Whether they may decide about calls that wait for a person (none does yet).",
+    help="Whether they may decide about calls that wait for a person.",
 )
 LOST = "the answer was lost on its way, and {what} is shown once: {undo}, and ask for another"
 
