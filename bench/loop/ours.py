@@ -26,11 +26,11 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tasks.task import Task
 from ferryman.egress import checking
+from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
-from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.jobs import FirestoreJobs
@@ -38,9 +38,9 @@ from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.inmemory.alerts import MemoryAlertQueue
+from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
-from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore

@@ -12,7 +12,7 @@ from bench.operations.model import CountingModel
 from bench.operations.services import API, ORCHESTRATOR
 from bench.operations.system import ALL, INVOKED, NEVER, STORED, STREAMED, WORKSPACE, CountedSystem, run_system
 from ferryman.alerts import dispatch
-from ferryman.domain.credits.alert_delivery import OVERDUE
+from ferryman.domain.delivery import OVERDUE
 from ferryman.domain.owners.stream import HOLD
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.feeds import Feed

@@ -31,7 +31,8 @@ from ferryman.composition.tool import ToolFunction
 from ferryman.composition.trigger import TriggerFunction
 from ferryman.composition.webhook import WebhookFunction
 from ferryman.domain.calls.call import Ticket
-from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.alert import Alert
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.owners.cap import CapKind

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from ferryman.alerts.dispatch import AlertDependencies, deliver, sweep
-from ferryman.domain.credits.alert import AlertState
-from ferryman.domain.credits.alert_delivery import OVERDUE
+from ferryman.domain.delivery import OVERDUE, AlertState
 from ferryman.inmemory.alerts import MemoryAlertQueue, MemoryAlerts, QueuedAlert
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.log import RecordingLog

@@ -9,9 +9,9 @@ from decimal import Decimal
 import pytest
 
 from ferryman.domain.credits import ledger
-from ferryman.domain.credits.alert import Alert, AlertState
-from ferryman.domain.credits.alert_delivery import settle_attempt
+from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.shortage import InsufficientCreditsError
+from ferryman.domain.delivery import AlertState, settle_attempt
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.cap import Cap, CapKind

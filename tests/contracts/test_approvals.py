@@ -10,7 +10,7 @@ import pytest
 from ferryman.domain.approvals.approval import Approval, ApprovalDecidedError, ApprovalExpiredError, ApprovalState
 from ferryman.domain.approvals.decision import Verdict
 from ferryman.domain.approvals.notice import Notice
-from ferryman.domain.credits.alert import AlertState
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.page import Position
 

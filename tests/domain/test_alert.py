@@ -19,9 +19,9 @@ from ferryman.domain.credits.alert import (
     find_crossed,
     select_pending,
 )
-from ferryman.domain.credits.alert_delivery import ATTEMPTS_MAX, PAUSE_MAX, compute_pause, settle_attempt
 from ferryman.domain.credits.balance import CreditBalance, reserve_credits, settle_credits
 from ferryman.domain.credits.shortage import InsufficientCreditsError
+from ferryman.domain.delivery import ATTEMPTS_MAX, PAUSE_MAX, compute_pause, settle_attempt
 from ferryman.domain.owners.cap import Cap, CapKind
 from tests.builders import START, build_execution, build_policy
 

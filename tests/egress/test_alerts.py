@@ -14,9 +14,9 @@ import pytest
 from ferryman.domain.approvals.approval import ApprovalState
 from ferryman.domain.approvals.notice import Notice
 from ferryman.domain.credentials.credential import SealedCredential, Secret
-from ferryman.domain.credits.alert import Alert, AlertState
-from ferryman.domain.credits.alert_delivery import ATTEMPTS_MAX
+from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.alert_message import generate_secret, label_secret
+from ferryman.domain.delivery import ATTEMPTS_MAX, AlertState
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.workspaces.workspace import Workspace, build_default_workspace
 from ferryman.inmemory.alerts import MemoryAlerts

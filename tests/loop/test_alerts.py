@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from ferryman.alerts.dispatch import AlertDependencies, deliver
-from ferryman.domain.credits.alert_delivery import OVERDUE
+from ferryman.domain.delivery import OVERDUE
 from ferryman.inmemory.alerts import MemoryAlertQueue, MemoryAlerts
 from tests.alerts.test_dispatch import Sender
 

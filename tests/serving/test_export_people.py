@@ -11,7 +11,8 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.alert import Alert
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.records import document
 from ferryman.domain.workspaces.audit import AuditEntry

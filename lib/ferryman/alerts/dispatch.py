@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ferryman.domain.credits.alert_delivery import OVERDUE, compute_pause
+from ferryman.domain.delivery import OVERDUE, compute_pause
 from ferryman.ports.alerts import AlertQueue, Alerts, AlertSender
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import UnavailableError

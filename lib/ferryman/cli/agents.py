@@ -141,7 +141,8 @@ async def policy(session: ApiSession, agent: str, task: str | None) -> None:
 
     A tool may be called where all of them allow it. Names with and without the prefix orchestrator__ are the same.
 
-    The column asks says whether its calls wait for a person: always, when_untrusted, never, or depends, on host, method or amount.
+    The column asks says whether its calls wait for a person: always, when_untrusted, never, or depends, which is on their host,
+    method or amount.
     """
     rows = [row async for row in session.client.iterate_policy(agent, task=task, limit=PAGE_MAX)]
     session.screen.print_json(rows)

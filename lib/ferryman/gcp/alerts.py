@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from ferryman.domain.credits.alert import LIFETIME, Alert, AlertState, build_refusal_alert, select_pending
+from ferryman.domain.credits.alert import LIFETIME, Alert, build_refusal_alert, select_pending
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.shortage import InsufficientCreditsError
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.page import Page, Position
 from ferryman.gcp import documents

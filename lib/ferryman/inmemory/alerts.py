@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.alert import Alert
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.page import Page, Position
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.ports.queue import NOW

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ferryman.domain.credits.alert_delivery import OVERDUE
+from ferryman.domain.delivery import OVERDUE
 from ferryman.domain.executions.execution import Execution
 from ferryman.loop.dependencies import LoopDependencies
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, Field, ValidationError
 
 from ferryman.domain.archives.lines import ArchiveError
-from ferryman.domain.credits.alert import AlertState
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.metering.latency import BOUNDS_MS
 from ferryman.domain.metering.week import RowKind
 from ferryman.domain.owners.cap import CapKind

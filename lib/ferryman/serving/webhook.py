@@ -31,7 +31,7 @@ def build_function(known: Settings) -> WebhookFunction:
 
 async def _send(function: WebhookFunction, request: Request) -> Response:
     from ferryman.domain.approvals.notice import PREFIX
-    from ferryman.domain.credits.alert import AlertState
+    from ferryman.domain.delivery import AlertState
     from ferryman.tools.alerting.notify import send_notice
     from ferryman.tools.alerting.send import send_alert
 

@@ -96,7 +96,8 @@ async def _fill(client: Client) -> dict[str, Any]:
     async for _ in client.stream_events(execution):
         pass
     standing = [
-        (await client.create_standing_approval("http_post", uses=5, expires_in_days=7))["standing_approval_id"] for _ in range(5)
+        (await client.create_standing_approval("http_post", uses=5, expires_in_days=7))["standing_approval_id"]
+        for _ in range(5)
     ]
     key = client._http.headers["Authorization"]
     names = {"task_id": tasks, "mortal": mortal, "execution_id": [execution], "standing_approval_id": standing}

@@ -12,9 +12,10 @@ from decimal import Decimal
 
 from ferryman.alerts.dispatch import AlertDependencies, deliver
 from ferryman.domain.credentials.credential import SealedCredential
-from ferryman.domain.credits.alert import THRESHOLDS, AlertState
+from ferryman.domain.credits.alert import THRESHOLDS
 from ferryman.domain.credits.alert_message import generate_secret, label_secret
 from ferryman.domain.credits.balance import CreditBalance, CreditPart
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.workspaces.workspace import Workspace, build_default_workspace
 from ferryman.inmemory.alerts import MemoryAlerts, QueuedAlert

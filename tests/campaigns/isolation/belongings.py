@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
-from ferryman.domain.credits.alert import Alert, AlertState
+from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.conversation import ConversationBalance, name_conversation_balance
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.metering.event import ToolTokens

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from enum import StrEnum
 
 from ferryman.domain.credits.balance import CreditBalance, list_caps
 from ferryman.domain.credits.shortage import Shortage
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.cap import Cap, CapKind
 
@@ -19,17 +19,6 @@ THRESHOLDS = (50, 80, 100)
 
 LIFETIME = timedelta(days=400)
 """How long an alert is kept."""
-
-
-class AlertState(StrEnum):
-    """Whether an alert was sent."""
-
-    PENDING = "pending"
-    DELIVERED = "delivered"
-    FAILED = "failed"
-    """Its receiver did not take it, as often as it was sent, or for good."""
-    UNADDRESSED = "unaddressed"
-    """Its workspace has no address for alerts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

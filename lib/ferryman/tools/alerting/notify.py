@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.notice import DECIDED, Notice, build_notice_body
+from ferryman.domain.approvals.notice import DECIDED, Notice
+from ferryman.domain.approvals.notice_message import build_notice_body
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credits.alert import AlertState
-from ferryman.domain.credits.alert_delivery import settle_attempt
+from ferryman.domain.delivery import AlertState, settle_attempt
 from ferryman.tools.alerting.send import STATUS_GONE, SendingDependencies, post_message
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import Credential
-from ferryman.domain.credits.alert import Alert, AlertState
-from ferryman.domain.credits.alert_delivery import settle_attempt
+from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.alert_message import SECRET_NAME, build_body, encode_body, sign_message
+from ferryman.domain.delivery import AlertState, settle_attempt
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.http.url import InvalidUrlError, parse_url

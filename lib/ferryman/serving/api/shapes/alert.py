@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from ferryman.domain.credits.alert import AlertState
+from ferryman.domain.delivery import AlertState
 from ferryman.domain.owners.cap import CapKind
 from ferryman.serving.api.shapes.shape import Credits, ListPage, ResponseShape
 

@@ -1,12 +1,12 @@
-"""Delivery of alerts: how often one is sent, after which pauses, and what becomes of it after each attempt."""
+"""Delivery of alerts and notices: how often one is sent, after which pauses, and what becomes of it after each attempt."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from ferryman.domain.copies import replace
-from ferryman.domain.credits.alert import AlertState
 
 ATTEMPTS_MAX = 8
 """How often an alert is sent at most, until its receiver takes it."""
@@ -17,6 +17,17 @@ FIRST_PAUSE = timedelta(seconds=30)
 PAUSE_MAX = timedelta(hours=6)
 OVERDUE = timedelta(hours=24)
 """After which time an alert that is still pending is delivered again: its pauses before that add up to less."""
+
+
+class AlertState(StrEnum):
+    """Whether it was sent."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    """Its receiver did not take it, as often as it was sent, or for good."""
+    UNADDRESSED = "unaddressed"
+    """Its workspace has no address for alerts."""
 
 
 def compute_pause(attempts: int) -> timedelta:

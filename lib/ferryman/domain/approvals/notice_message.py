@@ -1,0 +1,37 @@
+"""The message of a notice: ids, the tool and the host, and no text of a model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ferryman.domain.approvals.approval import Approval
+from ferryman.domain.http.url import InvalidUrlError, parse_url
+
+TYPE = "approval.waiting"
+
+
+def build_notice_body(approval: Approval) -> dict[str, Any]:
+    """Return the JSON object that is sent: ids, the tool, the host of the request, and where the approval is read."""
+    data = {
+        "approval_id": approval.id,
+        "workspace_id": approval.workspace,
+        "agent_id": approval.agent,
+        "task_id": approval.task,
+        "execution_id": approval.execution,
+        "seq": approval.seq,
+        "tool": approval.tool,
+        "host": find_host(approval.form),
+        "path": f"/v1/approvals/{approval.id}",
+        "expires_at": approval.expires_at.isoformat(),
+    }
+    return {"type": TYPE, "timestamp": approval.created_at.isoformat(), "data": data}
+
+
+def find_host(form: str) -> str | None:
+    """Return the host of the request that a canonical form is of; None where it is of no request."""
+    try:
+        what = json.loads(form)["what"]
+        return parse_url(what["url"]).host if what["kind"] == "http" else None
+    except (InvalidUrlError, ValueError, LookupError, TypeError):
+        return None  # it is of no request, or a document that was written by somebody else
