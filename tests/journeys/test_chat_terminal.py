@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import pty
@@ -28,11 +29,11 @@ SLOW = {"text": "word " * 2_000, "stream": {"delay_ms": 30}}
 class ChatTerminal:
     """`ferryman chat` under a terminal: what is typed reaches it as keys, Ctrl-C as the signal of its terminal."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], *words: str) -> None:
         self._screen, child_side = pty.openpty()
         others = {name: value for name, value in os.environ.items() if not name.startswith("FERRYMAN_")}
         self._child = subprocess.Popen(
-            [FERRYMAN, "chat", "--model", "scripted/chat"],
+            [FERRYMAN, "chat", *(words or ("--model", "scripted/chat"))],
             env={**others, "TERM": "xterm-256color", "COLUMNS": "100", **variables},
             stdin=child_side,
             stdout=child_side,
@@ -116,3 +117,37 @@ def test_a_conversation_is_typed_drawn_stopped_and_left(terminal: ChatTerminal, 
     assert (questions, states) == (["What is it?"] * 2, ["complete", "stopped", "complete"])
     assert messages[3]["content"].startswith("word word")
     assert [message["parent"] for message in messages[3:]] == [3, 3]
+
+
+async def test_a_call_that_waits_is_decided_about_where_one_talks(variables: Mapping[str, str], admin: Admin) -> None:
+    await admin.serve_routes("api.coingecko.com", [{"method": "POST", "path": "/chat_alerts", "json": {"alert": 1}}])
+    post = {"name": "http_post", "input": {"url": "https://api.coingecko.com/chat_alerts", "body": {"above": 1}}}
+    steps = [{"text": "I ask.", "tool_calls": [post]}, {"text": "It is asked for."}]
+    await admin.set_script("chat_alert", {"steps": steps, "each_question": True})
+    with Client(variables["FERRYMAN_URL"], variables["FERRYMAN_KEY"]) as client:
+        about = {"name": "alert", "task_prompt": "Ask.", "model": "scripted/chat_alert", "integrations": ["coingecko"]}
+        rules = [{"mode": "always", "tools": ["http_post"]}]
+        task = client.create_task({**about, "tools": ["http_post"], "approvals": rules})["task_id"]
+    terminal = ChatTerminal(variables, "--task", task)
+    try:
+        await asyncio.to_thread(_decide_while_talking, terminal)
+    finally:
+        terminal.close()
+    sent = [request for request in await admin.list_requests("api.coingecko.com") if request["path"] == "/chat_alerts"]
+    assert len(sent) == 2
+
+
+def _decide_while_talking(terminal: ChatTerminal) -> None:
+    terminal.wait_for(PROMPT)
+    terminal.type(f"Please.{ENTER}")
+    assert "https://api.coingecko.com/chat_alerts" in terminal.wait_for("approve? y, n")
+    terminal.type(f"y{ENTER}")
+    assert "It is asked for." in terminal.wait_for(PROMPT)
+    terminal.type(f"Again.{ENTER}")
+    terminal.wait_for("approve? y, n")
+    terminal.type(ENTER)  # it waits, and the conversation goes on
+    terminal.wait_for(PROMPT)
+    terminal.type(f"/approvals{ENTER}")
+    terminal.wait_for("approve? y, n")
+    terminal.type(f"y{ENTER}")
+    assert "It is asked for." in terminal.wait_for(PROMPT)
