@@ -94,6 +94,7 @@ PLACE = {
 def test_an_execution_is_written_with_the_names_of_the_api() -> None:
     place = {"workspace_id": EXECUTION.workspace, "agent_id": EXECUTION.agent}
     place |= dict.fromkeys(("person_id", "conversation_id", "answer", "cancelled_by", "taken_over_by", "question"))
+    place |= {"waiting_for": None, "waiting_since": None}
     assert document.serialize_execution(EXECUTION) == {**RECORDED, **place}
     assert document.serialize_execution(PLACED) == {
         **RECORDED,

@@ -12,6 +12,7 @@ from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import ERROR, INVALID_ARGUMENTS, Refusal
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
+from ferryman.domain.executions.waiting import measure_waited
 from ferryman.ports.clock import Clock
 from ferryman.tools.own_arguments import read_own_arguments
 
@@ -28,7 +29,8 @@ class WaitCalls:
 
         A delivery that comes again finds the same moment: seconds count from when the model asked.
         """
-        now, ends = self.clock.now(), (execution.started_at or execution.created_at) + self.execution_timeout
+        now, begun = self.clock.now(), execution.started_at or execution.created_at
+        ends = begun + measure_waited(execution, now) + self.execution_timeout
         try:
             arguments = read_own_arguments(find_tool(ticket.tool).policy, ticket.display_arguments)
             until = read_moment(arguments, base=ticket.created_at)
