@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.calls import refusal
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Status
@@ -99,13 +100,24 @@ def test_an_execution_is_written_with_the_names_of_the_api() -> None:
     assert document.serialize_execution(PLACED) == {
         **RECORDED,
         **PLACE,
-        **{"taken_over_by": "person_2", "answer": None, "question": None},
+        **{"taken_over_by": "person_2", "answer": None, "question": None, "waiting_for": None, "waiting_since": None},
     }
 
 
 def test_a_record_tells_where_an_execution_acts_unless_that_is_where_all_did_before_there_were_workspaces() -> None:
     assert document.serialize_recorded(EXECUTION) == RECORDED
     assert document.serialize_recorded(PLACED) == {**RECORDED, **PLACE}
+
+
+def test_a_record_tells_how_long_an_execution_waited_for_people_where_it_did() -> None:
+    assert document.serialize_recorded(replace(EXECUTION, waited_s=60.5)) == {**RECORDED, "waited_s": 60.5}
+
+
+def test_a_call_has_who_approved_it_where_a_person_was_asked() -> None:
+    approved = ApprovedSend(approval="appr_1", digest="d", by="person_1", at=START)
+    written = document.serialize_ticket(build_ticket(approval="appr_1", form_digest="d", approved=approved))
+    assert (written["approval"], written["form_digest"], written["approved"]["by"]) == ("appr_1", "d", "person_1")
+    assert not {"approval", "form_digest", "approved"} & document.serialize_ticket(build_ticket()).keys()
 
 
 def test_a_record_tells_which_message_an_execution_answers_where_it_does() -> None:
