@@ -24,14 +24,14 @@ class Person:
 
     error: Exception | None = None
     is_needed: bool = True
-    asked: list[HttpForm] = field(default_factory=list)
+    forms: list[HttpForm] = field(default_factory=list)
 
     def needs_form(self, *, host: str, method: str) -> bool:
         assert (host, method) in ((HOST, "GET"), (HOST, "POST"))
         return self.is_needed
 
     async def confirm(self, form: HttpForm, *, host: str, method: str) -> None:
-        self.asked.append(form)
+        self.forms.append(form)
         if self.error is not None:
             raise self.error
 
@@ -54,14 +54,14 @@ async def test_what_a_person_denied_is_refused_and_not_sent(harness: GateHarness
 async def test_a_call_that_another_check_refuses_is_asked_about_by_nobody(harness: GateHarness) -> None:
     person = Person()
     result = await harness.gate().send(outbound(url="https://elsewhere.test/"), ask(person))
-    assert (result.code, person.asked) == ("url_blocked", [])
+    assert (result.code, person.forms) == ("url_blocked", [])
 
 
 async def test_no_form_is_computed_where_nobody_has_to_be_asked(harness: GateHarness) -> None:
     person = Person(is_needed=False)
     async with harness.serve(HOST, reply()):
         assert (await harness.gate().send(outbound(), ask(person))).ok
-    assert person.asked == []
+    assert person.forms == []
 
 
 async def test_a_person_is_asked_for_each_send_also_by_the_same_connection(harness: GateHarness) -> None:
@@ -69,8 +69,8 @@ async def test_a_person_is_asked_for_each_send_also_by_the_same_connection(harne
     async with harness.serve(HOST, reply()):
         for _ in range(2):
             assert (await gate.send(request, ask(person, "e"))).ok
-    assert len(person.asked) == 2
-    assert person.asked[0] == person.asked[1]
+    assert len(person.forms) == 2
+    assert person.forms[0] == person.forms[1]
 
 
 async def test_what_is_confirmed_is_what_leaves(harness: GateHarness) -> None:
@@ -78,7 +78,7 @@ async def test_what_is_confirmed_is_what_leaves(harness: GateHarness) -> None:
     async with harness.serve(HOST, reply()):
         await harness.gate().send(outbound(), ask(person))
     ((_, sent),) = harness.requests
-    (form,) = person.asked
+    (form,) = person.forms
     assert form.body is not None
     assert sent.endswith(form.body.encode())
     for name, value in form.headers:

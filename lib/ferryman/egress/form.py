@@ -43,7 +43,7 @@ class CheckedRequest:
         """Return the request as it is sent. Raise `CallRefusedError`."""
         return build_request(outbound, self.url, self.headers, self.credential, credentials)
 
-    def build_standing_in(self, outbound: OutboundRequest, stand_ins: Mapping[str, Credential]) -> PreparedRequest:
+    def build_with(self, outbound: OutboundRequest, stand_ins: Mapping[str, Credential]) -> PreparedRequest:
         """Return the request with `stand_ins` for its credentials, and without what its own call alone has."""
         injected = None if self.credential is None else stand_ins[self.credential.name]
         unnumbered = replace(outbound, idempotency=None)
@@ -61,10 +61,10 @@ def write_form(
     if request.credential is not None:
         used[request.credential.name] = request.credential
     marks = {name: str(Template((SecretPlaceholder(name),))) for name in used}
-    beside = request.build_standing_in(outbound, {name: _stand_in(item, NOTHING) for name, item in used.items()})
+    beside = request.build_with(outbound, {name: _stand_in(item, NOTHING) for name, item in used.items()})
     if any(BEGIN in text for text in list_texts(_write(outbound, beside, (BEGIN, *marks.values())))):
         raise CallRefusedError(refusal.refuse_unshowable(f"a text in it begins like the name of a secret: {BEGIN}"))
-    named = request.build_standing_in(outbound, {name: _stand_in(item, marks[name]) for name, item in used.items()})
+    named = request.build_with(outbound, {name: _stand_in(item, marks[name]) for name, item in used.items()})
     grants = {**used, **{name: credentials[name] for name in login if name in credentials}}
     form = _write(outbound, named, marks.values())
     return replace(form, credentials={name: describe_grant(item) for name, item in sorted(grants.items())})

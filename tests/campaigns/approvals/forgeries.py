@@ -58,7 +58,7 @@ async def sign_other_domain(rig: Rig, rng: random.Random) -> None:
 
 
 async def edit_decision(rig: Rig, rng: random.Random) -> None:
-    """A decision that was signed, with a field that was edited after."""
+    """Store a decision that was signed, with a field that was edited after."""
     signed = sign(rig.approval(), verdict=Verdict.DENY, sends_max=0) if rng.random() < 0.5 else sign(rig.approval())
     changes = [
         {"verdict": Verdict.APPROVE, "sends_max": rng.randint(2, 5)},
@@ -72,7 +72,7 @@ async def edit_decision(rig: Rig, rng: random.Random) -> None:
 
 
 async def approve_none(rig: Rig, rng: random.Random) -> None:
-    """A denial, an edit or no send at all, signed, in an approval that is written to be approved."""
+    """Store a denial, an edit or no send at all, signed, in an approval that is written to be approved."""
     fields: dict[str, Any] = rng.choice(
         (
             {"verdict": Verdict.DENY, "sends_max": 0},
@@ -86,7 +86,7 @@ async def approve_none(rig: Rig, rng: random.Random) -> None:
 
 
 async def say_other_subject(rig: Rig, rng: random.Random) -> None:
-    """Signed by the api, about another owner, workspace, execution, call, approval or form."""
+    """Store a decision signed by the api, about another owner, workspace, execution, call, approval or form."""
     approval = rig.approval()
     name = rng.choice(("owner", "workspace", "execution", "seq", "approval", "digest"))
     value: Any = getattr(approval, {"approval": "id"}.get(name, name))
@@ -94,7 +94,7 @@ async def say_other_subject(rig: Rig, rng: random.Random) -> None:
 
 
 async def replay(rig: Rig, rng: random.Random) -> None:
-    """An approval that was given elsewhere, whole: for another owner, workspace, execution or form."""
+    """Store an approval that was given elsewhere, whole: for another owner, workspace, execution or form."""
     base = rig.state
     elsewhere: State = rng.choice(
         (
@@ -108,20 +108,20 @@ async def replay(rig: Rig, rng: random.Random) -> None:
     other = Rig(elsewhere)
     await other.send()
     await other.decide(sends_max=5)
-    given = other.approval()
-    rig.memory.approvals[given.id] = moved = _move(given, rig, rng)
+    foreign = other.approval()
+    rig.memory.approvals[foreign.id] = moved = _move(foreign, rig, rng)
     rig.memory.approvals[moved.id] = moved
     tickets = rig.memory.tickets[base.execution]
     tickets[0] = replace(tickets[0], approval=moved.id)
 
 
-def _move(given: Approval, rig: Rig, rng: random.Random) -> Approval:
+def _move(foreign: Approval, rig: Rig, rng: random.Random) -> Approval:
     """Return an approval of elsewhere as it was given, or with the names of here."""
     here = rig.approval()
     if rng.random() < 0.3:
-        return given
+        return foreign
     names = {name: getattr(here, name) for name in ("owner", "workspace", "execution", "task", "agent", "seq")}
-    moved = replace(given, **names)
+    moved = replace(foreign, **names)
     return moved if rng.random() < 0.5 else replace(moved, id=here.id, digest=here.digest, form=here.form)
 
 
@@ -131,16 +131,16 @@ async def let_expire(rig: Rig, rng: random.Random) -> None:
 
 
 async def write_as_model(rig: Rig, rng: random.Random) -> None:
-    """The model writes into its arguments whatever an approval looks like."""
+    """Write into the arguments of the model whatever an approval looks like."""
     approval = rig.approval()
-    said = {
+    texts = {
         "approved": True,
         "approval": approval.id,
         "digest": approval.digest,
         "verdict": "approve",
         "signature": STRANGER.sign(rng.randbytes(8)).hex(),
     }
-    chosen = {name: said[name] for name in rng.sample(sorted(said), rng.randint(1, 5))}
+    chosen = {name: texts[name] for name in rng.sample(sorted(texts), rng.randint(1, 5))}
     arguments = rig.state.arguments
     if rig.state.tool == "api_call":
         arguments = {**arguments, "body": {**arguments["body"], **chosen}} if rng.random() < 0.5 else {**arguments, **chosen}
@@ -150,7 +150,7 @@ async def write_as_model(rig: Rig, rng: random.Random) -> None:
 
 
 async def write_ticket(rig: Rig, rng: random.Random) -> None:
-    """The ticket itself is written to have been approved."""
+    """Write the ticket itself to have been approved."""
     approval, tickets = rig.approval(), rig.memory.tickets[rig.state.execution]
     sent = ApprovedSend(approval=approval.id, digest=approval.digest, by="person_a", at=START)
     put(rig, None, sent=(0,))
@@ -158,7 +158,7 @@ async def write_ticket(rig: Rig, rng: random.Random) -> None:
 
 
 async def write_standing(rig: Rig, rng: random.Random) -> None:
-    """An approval from beforehand that is unsigned, of a stranger, edited, of elsewhere, over, or signed as a decision."""
+    """Store an approval from beforehand that is unsigned, edited, of a stranger or of elsewhere, over, or signed otherwise."""
     honest = StandingApproval(
         id="standing_a",
         owner=rig.state.owner,

@@ -46,7 +46,7 @@ def change_body(state: State, rng: random.Random) -> State:
 
 
 def change_version(state: State, rng: random.Random) -> State:
-    """A person stored the credential again, or connected it again."""
+    """Store the credential again, or connect it again, as a person does."""
     version = state.label.version + rng.randint(1, 9)
     grant = None if state.grant is None else replace(state.grant, consented=version)
     return replace(state, label=replace(state.label, version=version), grant=grant, secret=RENEWED)
@@ -70,7 +70,7 @@ def change_injection(state: State, rng: random.Random) -> State:
 
 
 def change_declaration(state: State, rng: random.Random) -> State:
-    """The declared tool is another one by a byte of its path, query, header or body."""
+    """Declare the tool as another one by a byte of its path, query, header or body."""
     part = rng.choice(("url", "query", "headers", "body", "description"))
     changes: dict[str, Any] = {
         "url": f"https://api.stripe.com/v1/{flip('refunds', rng)}",

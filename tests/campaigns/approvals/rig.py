@@ -97,11 +97,11 @@ class CountingGate(EgressGate):
 
     async def _send_dialling(self, exchange: ExchangeState, sending: Sending) -> InboundResponse:
         exchange.dialer.dialled = sending.state.begun = True
-        LEFT.append(sending.prepared)
+        DEPARTURES.append(sending.prepared)
         return InboundResponse(status=200, headers=(), body=b"done", size_bytes=4)
 
 
-LEFT: list[Any] = []
+DEPARTURES: list[Any] = []
 """What has left any gate."""
 
 TLS = create_context()
@@ -168,11 +168,11 @@ class Rig:
 
     async def send(self, seq: int = 0) -> int:
         """Have the key holder execute a call; return how many requests left."""
-        before = len(LEFT)
+        before = len(DEPARTURES)
         state = self.state
         request = CallRequest(execution=state.execution, seq=seq, epoch=1, task=state.task, owner=state.owner)
         await execute_call(self.deps(), "http_tool" if state.tool == "refund" else "api_call", request)
-        return len(LEFT) - before
+        return len(DEPARTURES) - before
 
     def ticket(self, seq: int = 0) -> Ticket:
         return self.memory.tickets[self.state.execution][seq]
@@ -247,7 +247,7 @@ class Opener:
 
 def sign(approval: Approval, /, *, key: SigningKey = KEY, **fields: Any) -> SignedDecision:
     """Return a decision about `approval` with `fields`, signed."""
-    said = {
+    values = {
         "approval": approval.id,
         "digest": approval.digest,
         "owner": approval.owner,
@@ -259,7 +259,7 @@ def sign(approval: Approval, /, *, key: SigningKey = KEY, **fields: Any) -> Sign
         "by": "person_a",
         "at": START,
     }
-    decision = Decision(**{**said, **fields})
+    decision = Decision(**{**values, **fields})
     return SignedDecision(decision=decision, key=key.version, signature=key.sign(encode_decision(decision)).hex())
 
 

@@ -64,9 +64,11 @@ async def try_standing(rng: random.Random) -> list[str]:
     rig.memory.standing_approvals[signed.id] = signed
     await asyncio.gather(*(rig.send(seq) for seq in range(calls)))
     approved = [seq for seq in range(calls) if rig.ticket(seq).approved is not None]
-    asked = [seq for seq in range(calls) if rig.is_asked(seq)]
-    taken = rig.memory.standing_approvals[signed.id].used
+    questions = [seq for seq in range(calls) if rig.is_asked(seq)]
+    names = rig.memory.standing_approvals[signed.id].used
     expected = min(uses, calls)
-    if (len(approved), len(asked), len(taken)) != (expected, calls - expected, expected):
-        return [f"{len(approved)} of {calls} calls were sent under {uses} uses, {len(asked)} asked about, {len(taken)} taken"]
+    if (len(approved), len(questions), len(names)) != (expected, calls - expected, expected):
+        return [
+            f"{len(approved)} of {calls} calls were sent under {uses} uses, {len(questions)} asked about, {len(names)} taken"
+        ]
     return []

@@ -130,7 +130,7 @@ async def test_what_changed_since_is_asked_about_and_shows_what_was_approved_las
     assert (await rig.send(), rig.approval().before) == (0, before.id)
 
 
-async def test_a_standing_approval_covers_calls_and_is_named() -> None:
+async def test_an_approval_from_beforehand_covers_calls_and_is_named() -> None:
     rig = Rig()
     standing = StandingApproval(
         id="s", owner="owner_a", workspace="workspace_a", tool="api_call", uses_max=1, by="person_a", created_at=START,
@@ -144,7 +144,7 @@ async def test_a_standing_approval_covers_calls_and_is_named() -> None:
     assert (approved.approval, approved.is_standing) == ("s", True)
 
 
-async def test_a_standing_approval_does_not_cover_a_tool_that_was_declared_anew() -> None:
+async def test_an_approval_from_beforehand_does_not_cover_a_tool_that_was_declared_again() -> None:
     rig = Rig(State(tool="refund", arguments={}, declared=replace(TOOL, url="https://api.stripe.com/v1/payouts")))
     standing = StandingApproval(
         id="s", owner="owner_a", workspace="workspace_a", tool="refund", uses_max=1, by="person_a", created_at=START,

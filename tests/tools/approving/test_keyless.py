@@ -37,7 +37,7 @@ class Files:
     clock: ManualClock = field(default_factory=ManualClock)
     target: CallTarget = field(default_factory=lambda: CallTarget(name="a.txt", version="7"))
     prepared: int = 0
-    asked: int = 0
+    count: int = 0
 
     def __post_init__(self) -> None:
         self.memory.executions["e"] = build_execution(
@@ -81,7 +81,7 @@ class Files:
         return None
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
-        self.asked += 1
+        self.count += 1
         return KeylessAnswer("{}")
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
@@ -95,7 +95,7 @@ def files() -> Files:
 
 async def test_a_call_waits_before_anything_is_set_aside_for_it(files: Files) -> None:
     ticket = await files.execute()
-    assert (ticket.state, ticket, files.prepared, files.asked) == (TicketState.WAITING, files.ticket, 0, 0)
+    assert (ticket.state, ticket, files.prepared, files.count) == (TicketState.WAITING, files.ticket, 0, 0)
 
 
 async def test_a_person_reads_the_arguments_the_file_and_its_version(files: Files) -> None:
@@ -108,7 +108,7 @@ async def test_an_approved_call_is_made_and_says_who_approved_it(files: Files) -
     await files.execute()
     await files.decide()
     ticket = await files.execute()
-    assert (ticket.state, files.asked, ticket) == (TicketState.SETTLED, 1, files.ticket)
+    assert (ticket.state, files.count, ticket) == (TicketState.SETTLED, 1, files.ticket)
     assert ticket.approved is not None
     assert ticket.approved.approval == files.approval.id
 
@@ -117,12 +117,12 @@ async def test_a_file_that_changed_since_is_asked_about_again(files: Files) -> N
     await files.execute()
     await files.decide()
     files.target = replace(files.target, version="8")
-    assert ((await files.execute()).state, files.asked, files.approval.decided) == (TicketState.WAITING, 0, None)
+    assert ((await files.execute()).state, files.count, files.approval.decided) == (TicketState.WAITING, 0, None)
 
 
 async def test_what_an_earlier_attempt_has_done_is_asked_about_by_nobody(files: Files) -> None:
     files.target = CallTarget(name="a.txt", is_done=True)
-    assert ((await files.execute()).state, files.asked) == (TicketState.SETTLED, 1)
+    assert ((await files.execute()).state, files.count) == (TicketState.SETTLED, 1)
 
 
 async def test_the_reason_of_a_denial_is_scanned(files: Files) -> None:
@@ -130,7 +130,7 @@ async def test_the_reason_of_a_denial_is_scanned(files: Files) -> None:
     await files.decide(verdict=Verdict.DENY, sends_max=0, reason="it is KEYKEYKEY")
     result = (await files.execute()).result
     assert result is not None
-    assert (result.code, files.asked) == ("denied", 0)
+    assert (result.code, files.count) == ("denied", 0)
     assert "it is [redacted:KEY]" in result.content
 
 
@@ -138,9 +138,9 @@ async def test_without_who_reads_decisions_a_call_is_refused(files: Files) -> No
     files.calls = replace(files.calls, approving=None)
     result = (await files.execute()).result
     assert result is not None
-    assert (result.code, files.asked) == ("not_approvable", 0)
+    assert (result.code, files.count) == ("not_approvable", 0)
 
 
 async def test_a_call_of_no_rule_is_made(files: Files) -> None:
     files.memory.executions["e"] = replace(files.memory.executions["e"], policy=build_policy(tools=("file_write",)))
-    assert ((await files.execute()).state, files.asked) == (TicketState.SETTLED, 1)
+    assert ((await files.execute()).state, files.count) == (TicketState.SETTLED, 1)

@@ -26,17 +26,17 @@ class Person:
 
     error: Exception | None = None
     known: list[tuple[str, Mapping[str, Any], str]] = field(default_factory=list)
-    asked: list[Any] = field(default_factory=list)
+    questions: list[Any] = field(default_factory=list)
 
     def know_tool(self, name: str, arguments: Mapping[str, Any], fingerprint: str) -> None:
         self.known.append((name, arguments, fingerprint))
 
     def needs_form(self, *, host: str | None = None, method: str | None = None) -> bool:
-        self.asked.append((host, method))
+        self.questions.append((host, method))
         return True
 
     async def confirm(self, form: HttpForm | EffectForm, *, host: str | None = None, method: str | None = None) -> None:
-        self.asked.append(form)
+        self.questions.append(form)
         if self.error is not None:
             raise self.error
 
@@ -59,7 +59,7 @@ async def test_a_person_is_asked_once_for_all_documents_of_an_import(harness: Cu
     harness.documents[DOCUMENT] = (200, document())
     harness.confirm = person = Person()
     await harness.call("import_openapi_tools", url=DOCUMENT)
-    assert person.asked == [(HOST, "GET"), EffectForm(arguments={"url": DOCUMENT}, target=DOCUMENT)]
+    assert person.questions == [(HOST, "GET"), EffectForm(arguments={"url": DOCUMENT}, target=DOCUMENT)]
 
 
 async def test_nothing_is_deleted_before_a_person_agreed(harness: CustomToolHarness) -> None:

@@ -246,8 +246,8 @@ def refuse_file(why: str, *, full: bool) -> Refusal:
 
 def refuse_denied(reason: str) -> Refusal:
     """Refuse a call that a person denied. `reason` is that person's text, "" for none."""
-    said = f": {reason}" if reason else ""
-    return Refusal(reason=DENIED, message=f"Error: a person who was asked about this call denied it{said}")
+    ending = f": {reason}" if reason else ""
+    return Refusal(reason=DENIED, message=f"Error: a person who was asked about this call denied it{ending}")
 
 
 def refuse_unshowable(why: str) -> Refusal:

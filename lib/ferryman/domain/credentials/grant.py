@@ -69,7 +69,7 @@ def describe_grant(credential: Credential) -> str:
     It is the same after a renewal. Its `version` is another one after the credential was stored or connected again.
     """
     label, grant = credential.label, credential.grant
-    said = {
+    facts = {
         "name": label.name,
         "service": label.service,
         "hosts": list(label.hosts),
@@ -79,5 +79,5 @@ def describe_grant(credential: Credential) -> str:
         "version": label.version if grant is None else grant.consented,
     }
     if grant is not None:
-        said |= {"token_url": grant.token_url, "client_id": grant.client_id, "scopes": list(grant.scopes)}
-    return rfc8785.dumps(said).decode()
+        facts |= {"token_url": grant.token_url, "client_id": grant.client_id, "scopes": list(grant.scopes)}
+    return rfc8785.dumps(facts).decode()

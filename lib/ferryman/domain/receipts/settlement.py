@@ -23,8 +23,8 @@ def write_settlement(ticket: Ticket) -> dict[str, Any]:
     report = {"state": ticket.state.value, "attempt": ticket.attempt, "in_doubt": ticket.in_doubt}
     approved = None if ticket.approved is None else {**asdict(ticket.approved), "at": ticket.approved.at.isoformat()}
     result = None if ticket.result is None else asdict(ticket.result)
-    asked = {"approval": ticket.approval, "form_digest": ticket.form_digest, "approved": approved}
-    return {**report, **times, "result": result, **asked}
+    approval = {"approval": ticket.approval, "form_digest": ticket.form_digest, "approved": approved}
+    return {**report, **times, "result": result, **approval}
 
 
 def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:

@@ -18,7 +18,7 @@ from ferryman.ports.tickets import ClaimedCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class CallPlace:
     """Whose call it is, and where it is made: what an authority has to be for."""
 
     owner: str
@@ -27,7 +27,7 @@ class Place:
     execution: str
 
     @classmethod
-    def of(cls, claimed: ClaimedCall) -> Place:
+    def read(cls, claimed: ClaimedCall) -> CallPlace:
         """Return the place of a claimed call, as its execution is stored."""
         context = claimed.context
         return cls(
@@ -38,7 +38,7 @@ class Place:
         )
 
 
-def admits(approval: Approval, *, digest: str, place: Place, verifier: DecisionVerifier, now: datetime) -> bool:
+def admits(approval: Approval, *, digest: str, place: CallPlace, verifier: DecisionVerifier, now: datetime) -> bool:
     """Tell whether a person has approved the form with this `digest`, which was computed with the expiry of `approval`.
 
     Whether a send is left is for the store to say.
@@ -58,7 +58,7 @@ def admits(approval: Approval, *, digest: str, place: Place, verifier: DecisionV
     )
 
 
-def denies(approval: Approval, *, seq: int, place: Place, verifier: DecisionVerifier) -> bool:
+def denies(approval: Approval, *, seq: int, place: CallPlace, verifier: DecisionVerifier) -> bool:
     """Tell whether a person has denied call `seq`, in whatever form."""
     signed = approval.decided
     if signed is None or approval.state is not ApprovalState.DENIED:
@@ -68,7 +68,7 @@ def denies(approval: Approval, *, seq: int, place: Place, verifier: DecisionVeri
 
 
 def admits_beforehand(
-    standing: StandingApproval, facts: CallFacts, *, place: Place, verifier: DecisionVerifier, now: datetime
+    standing: StandingApproval, facts: CallFacts, *, place: CallPlace, verifier: DecisionVerifier, now: datetime
 ) -> bool:
     """Tell whether a person has approved such calls beforehand. Whether a use is left is for the store to say."""
     return (
@@ -79,7 +79,7 @@ def admits_beforehand(
     )
 
 
-def _is_bound(approval: Approval, signed: SignedDecision, place: Place) -> bool:
+def _is_bound(approval: Approval, signed: SignedDecision, place: CallPlace) -> bool:
     decision = signed.decision
     where = (decision.owner, decision.workspace, decision.execution)
     return where == (place.owner, place.workspace, place.execution) and approval.is_subject_of(decision)

@@ -31,7 +31,7 @@ from ferryman.ports.approvals import Approvals, DecisionVerifier
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import NotSentError, UnavailableError
 from ferryman.ports.tickets import ClaimedCall
-from ferryman.tools.approving.authority import Place, admits, admits_beforehand, denies
+from ferryman.tools.approving.authority import CallPlace, admits, admits_beforehand, denies
 from ferryman.tools.approving.digests import digest_policy, digest_tools
 from ferryman.tools.approving.waiting import WaitingForPersonError
 
@@ -107,30 +107,30 @@ class CallConfirmation:
 
     async def _find_authority(self, deps: ApprovingDependencies, what: HttpForm | EffectForm, facts: CallFacts) -> ApprovedSend:
         ticket, now, form = self.claimed.ticket, deps.clock.now(), self._build(what)
-        place = Place.of(self.claimed)
-        own = await deps.approvals.get(ticket.approval) if ticket.approval else None
-        if own is not None:
-            if (sent := await self._use(deps, own, form, now)) is not None:
+        place = CallPlace.read(self.claimed)
+        current = await deps.approvals.get(ticket.approval) if ticket.approval else None
+        if current is not None:
+            if (sent := await self._use(deps, current, form, now)) is not None:
                 return sent
-            if denies(own, seq=ticket.seq, place=place, verifier=deps.verifier):
-                assert own.decided is not None, "who denies has decided"
-                raise CallRefusedError(refusal.refuse_denied(own.decided.decision.reason))
-            if own.state is ApprovalState.PENDING and now >= own.expires_at:
+            if denies(current, seq=ticket.seq, place=place, verifier=deps.verifier):
+                assert current.decided is not None, "who denies has decided"
+                raise CallRefusedError(refusal.refuse_denied(current.decided.decision.reason))
+            if current.state is ApprovalState.PENDING and now >= current.expires_at:
                 raise CallRefusedError(refusal.APPROVAL_EXPIRED)
         for other in await deps.approvals.list_of(place.execution):
-            is_other = own is None or other.id != own.id
+            is_other = current is None or other.id != current.id
             if is_other and (sent := await self._use(deps, other, form, now)) is not None:
                 return sent
         if self._may_be_standing and (sent := await self._use_standing(deps, form, facts, now)) is not None:
             return sent
-        raise WaitingForPersonError(await self._ask(deps, own, form, now))
+        raise WaitingForPersonError(await self._ask(deps, current, form, now))
 
     async def _use(self, deps: ApprovingDependencies, approval: Approval, form: CallForm, now: datetime) -> ApprovedSend | None:
         """Return who approved `form` by this approval, with a send taken; None where nobody did, or none is left."""
         if approval.state is not ApprovalState.APPROVED:
             return None
         digest, seq = digest_form(_write(form, approval.expires_at)), self.claimed.ticket.seq
-        if not admits(approval, digest=digest, place=Place.of(self.claimed), verifier=deps.verifier, now=now):
+        if not admits(approval, digest=digest, place=CallPlace.read(self.claimed), verifier=deps.verifier, now=now):
             return None
         try:
             used = await deps.approvals.use(approval.id, seq=seq, now=now)
@@ -145,7 +145,7 @@ class CallConfirmation:
     async def _use_standing(
         self, deps: ApprovingDependencies, form: CallForm, facts: CallFacts, now: datetime
     ) -> ApprovedSend | None:
-        place, seq = Place.of(self.claimed), self.claimed.ticket.seq
+        place, seq = CallPlace.read(self.claimed), self.claimed.ticket.seq
         for standing in await deps.approvals.list_standing(place.workspace):
             if not admits_beforehand(standing, facts, place=place, verifier=deps.verifier, now=now):
                 continue
@@ -160,13 +160,13 @@ class CallConfirmation:
                 )
         return None
 
-    async def _ask(self, deps: ApprovingDependencies, own: Approval | None, form: CallForm, now: datetime) -> Approval:
+    async def _ask(self, deps: ApprovingDependencies, current: Approval | None, form: CallForm, now: datetime) -> Approval:
         """Return the approval that a person has to decide about: the call's own, as long as it is about the same form."""
-        ticket, context, place = self.claimed.ticket, self.claimed.context, Place.of(self.claimed)
-        if own is not None and own.state is ApprovalState.PENDING:
-            text = _write(form, own.expires_at)
-            if own.id == derive_approval_id(place.execution, ticket.seq, digest_form(text)) and own.form == text:
-                return own
+        ticket, context, place = self.claimed.ticket, self.claimed.context, CallPlace.read(self.claimed)
+        if current is not None and current.state is ApprovalState.PENDING:
+            text = _write(form, current.expires_at)
+            if current.id == derive_approval_id(place.execution, ticket.seq, digest_form(text)) and current.form == text:
+                return current
         expires_at = now + LIFETIME
         while True:
             text = _write(form, expires_at)
@@ -195,7 +195,7 @@ class CallConfirmation:
         )
 
     def _build(self, what: HttpForm | EffectForm) -> CallForm:
-        claimed, place = self.claimed, Place.of(self.claimed)
+        claimed, place = self.claimed, CallPlace.read(self.claimed)
         return CallForm(
             tool=self.names[-1],
             tool_digest=digest_tools(self.names, fingerprint=self.fingerprint),

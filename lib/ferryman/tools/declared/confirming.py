@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.approvals.form import EffectForm
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -13,9 +14,6 @@ from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.tools.declared.calling import CustomToolDependencies
 from ferryman.tools.prepared_call import CallContext, PreparedCall
 
-MANAGING = {"import_openapi_tools": "url", "delete_tool_cluster": "cluster"}
-"""The tools that change the tools of a task, and the argument that says what of it."""
-
 Prepare = Callable[[CustomToolDependencies, CallContext], Awaitable[PreparedCall]]
 
 
@@ -23,16 +21,17 @@ async def prepare_confirmed(custom: CustomToolDependencies, context: CallContext
     """Return the call that `prepare` prepares, which is confirmed before anything of it is done."""
     confirm, tool = context.confirm, context.claimed_call.ticket.tool
     prepared_call = await prepare(custom, replace(context, confirm=None))
-    target = str(context.arguments[MANAGING[tool]])
+    decided_by = find_tool(tool).policy.decided_by or ()
+    target = str(next((context.arguments[name] for name in decided_by if name in context.arguments), ""))
     host = _find_host(target)
     method = None if host is None else Method.GET.value
     if confirm is None or not confirm.needs_form(host=host, method=method):
         return prepared_call
-    asked, form = confirm, EffectForm(arguments=context.arguments, target=target)
+    person, form = confirm, EffectForm(arguments=context.arguments, target=target)
 
     async def go(within_s: float) -> ToolCallResult:
         try:
-            await asked.confirm(form, host=host, method=method)
+            await person.confirm(form, host=host, method=method)
         except CallRefusedError as refused:
             owner, credentials = context.claimed_call.policy.owner, context.credentials.values()
             message = await custom.declared.tokens.redact(owner, credentials, refused.refusal.message)

@@ -8,7 +8,7 @@ from typing import Any
 from ferryman.catalog.tools import TOOLS
 from ferryman.tools.arguments import check_arguments, rendering_errors, run_argument_worker
 from ferryman.tools.declared.calling import CustomToolDependencies, prepare_stored
-from ferryman.tools.declared.confirming import MANAGING, prepare_confirmed
+from ferryman.tools.declared.confirming import prepare_confirmed
 from ferryman.tools.own_files import load_own_files
 from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall
 
@@ -24,7 +24,7 @@ def make_custom_preparer(custom: CustomToolDependencies) -> CallPreparer:
             return await prepare_stored(custom, context, tool, arguments, known=True)
         with rendering_errors():
             await run_argument_worker(context.claimed_call.policy.owner, tool, check_arguments, TOOLS[tool], arguments)
-        if tool in MANAGING:
+        if not TOOLS[tool].calls_others:  # it changes the tools of the task
             return await prepare_confirmed(custom, context, _BUILT_IN[tool].prepare)
         prepared_call: PreparedCall = await _BUILT_IN[tool].prepare(custom, context)
         return prepared_call
