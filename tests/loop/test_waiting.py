@@ -9,9 +9,11 @@ from decimal import Decimal
 
 import pytest
 
+from ferryman.catalog.tools import get_fee
 from ferryman.domain.approvals.approval import LIFETIME, ApprovalState
 from ferryman.domain.approvals.decision import Verdict
 from ferryman.domain.calls.call import TicketState
+from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.credits.balance import name_owner_balance
 from ferryman.domain.credits.ledger import sum_accounts
 from ferryman.domain.executions.execution import OWNER, Status
@@ -260,3 +262,48 @@ async def test_an_execution_that_nobody_was_asked_about_withdraws_nothing(stage:
     stage.asks = ()
     await start(stage)
     assert (stage.execution.status, stage.memory.approvals) == (Status.COMPLETED, {})
+
+
+def chat(stage: WaitingStage) -> None:
+    """Make the execution answer a message of a conversation."""
+    stage.start(conversation="conv", question=1, answer=2)
+    content = Message(conversation="conv", number=1, parent=0, role=Speaker.USER, at=stage.clock.now(), content="Look.")
+    stage.memory.messages["conv"] = {1: content}
+
+
+async def test_calls_beside_one_that_waits_are_made_once_and_their_results_are_kept(stage: WaitingStage) -> None:
+    chat(stage)
+    stage.numbers = (1,)
+    await stage.run(fetches(4), says("Done."))
+    assert sorted(ticket.seq for ticket in stage.sent) == [0, 2, 3]
+    assert [ticket.state for ticket in stage.memory.tickets["e"].values()] == [
+        *(TicketState.SETTLED, TicketState.WAITING, TicketState.SETTLED, TicketState.SETTLED),
+    ]
+    await stage.decide()
+    await stage.run()
+    assert sorted(ticket.seq for ticket in stage.sent) == [0, 1, 2, 3]
+    assert [result.content for result in stage.results] == [f"answer {seq}" for seq in range(4)]
+    assert stage.execution.status is Status.COMPLETED
+
+
+async def test_of_calls_that_wait_beside_each_other_the_one_that_is_decided_is_made(stage: WaitingStage) -> None:
+    chat(stage)
+    await stage.run(fetches(3), says("Done."))
+    assert len(stage.pending) == 3
+    await stage.decide(which=2)
+    await stage.run()
+    assert [ticket.seq for ticket in stage.sent] == [2]
+    assert stage.execution.waiting_for == stage.pending[0].id
+    for _ in range(2):
+        await stage.decide()
+        await stage.run()
+    assert (sorted(ticket.seq for ticket in stage.sent), stage.execution.status) == ([0, 1, 2], Status.COMPLETED)
+
+
+async def test_the_credits_of_calls_beside_one_that_waits_stay_reserved(stage: WaitingStage) -> None:
+    chat(stage)
+    stage.numbers = (0,)
+    stage.on_call = lambda ticket: stage.answer(ticket) if ticket.seq == 0 else replace(stage.send(ticket), credential_used="K")
+    await stage.run(fetches(3), says("Done."))
+    fees = sum(get_fee(result) for result in stage.results if result is not None)
+    assert reserved(stage) >= stage.execution.credits_used + fees

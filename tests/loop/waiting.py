@@ -22,9 +22,11 @@ BY = "pat"
 
 @dataclass
 class WaitingStage(Stage):
-    """`asks` are the tools whose calls wait; the others are answered at once."""
+    """`asks` are the tools whose calls wait, of the calls with the numbers `numbers` alone where they are given; the others are
+    answered at once."""
 
     asks: tuple[str, ...] = ("http_get",)
+    numbers: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -33,7 +35,7 @@ class WaitingStage(Stage):
 
     def answer(self, ticket: Ticket) -> ToolCallResult | Approval:
         """Return what the function that would send it makes of a call that it has claimed."""
-        if ticket.tool not in self.asks:
+        if ticket.tool not in self.asks or (self.numbers is not None and ticket.seq not in self.numbers):
             return self.send(ticket)
         approval, now = self.memory.approvals.get(ticket.approval), self.clock.now()
         if approval is None:
