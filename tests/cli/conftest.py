@@ -47,7 +47,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture(scope="session")
 def stage(clock: ManualClock) -> Stage:
-    """What the API stands on."""
+    """The doubles of the API."""
     return Stage(clock=clock)
 
 

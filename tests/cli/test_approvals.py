@@ -59,10 +59,10 @@ def test_what_was_decided_is_listed_with_who_did(typed: Typed) -> None:
 
 
 def test_an_approval_is_shown_with_all_that_would_be_sent(typed: Typed, pending: Approval) -> None:
-    shown = typed("approvals", "show", pending.id)
-    assert shown.exit_code == 0
+    printed = typed("approvals", "show", pending.id)
+    assert printed.exit_code == 0
     for text in ("https://api.github.com/gists", "Bearer", pending.digest, "waits for a person"):
-        assert text in shown.output
+        assert text in printed.output
 
 
 def test_a_person_sees_the_digest_and_approves_that(
@@ -122,9 +122,9 @@ def test_deciding_otherwise_later_is_refused(typed: Typed, pending: Approval) ->
 
 def test_a_form_that_its_digest_is_not_of_is_not_shown(typed: Typed, pending: Approval, stage: Stage) -> None:
     stage.memory.approvals[pending.id] = replace(pending, form=pending.form.replace("gists", "gistz"))
-    shown = typed("approvals", "show", pending.id)
-    assert shown.exit_code == 1
-    assert "gistz" not in shown.output
+    printed = typed("approvals", "show", pending.id)
+    assert printed.exit_code == 1
+    assert "gistz" not in printed.output
 
 
 def test_the_difference_to_the_last_one_is_shown(typed: Typed, pending: Approval, stage: Stage) -> None:
@@ -133,8 +133,8 @@ def test_the_difference_to_the_last_one_is_shown(typed: Typed, pending: Approval
     form = build_form(call, expires_at=START)
     earlier = replace(pending, id=f"{pending.id}_b", form=form, digest=digest_form(form), state=ApprovalState.APPROVED)
     stage.memory.approvals.update({earlier.id: earlier, pending.id: replace(pending, before=earlier.id)})
-    shown = typed("approvals", "show", pending.id).output
-    assert any(line.startswith("- ") and "gists/7" in line for line in shown.splitlines())
+    printed = typed("approvals", "show", pending.id).output
+    assert any(line.startswith("- ") and "gists/7" in line for line in printed.splitlines())
 
 
 def test_watching_ends_when_something_waits(typed: Typed, pending: Approval) -> None:

@@ -76,9 +76,9 @@ async def test_all_that_would_be_sent_is_shown_first(
     answering: Answering, pending: Approval, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await answering("").ask(pending.id)
-    shown = capsys.readouterr().out
-    assert pending.digest in shown
-    assert "https://api.github.com/gists" in shown
+    printed = capsys.readouterr().out
+    assert pending.digest in printed
+    assert "https://api.github.com/gists" in printed
 
 
 async def test_what_was_decided_elsewhere_is_not_asked_again(answering: Answering, pending: Approval) -> None:

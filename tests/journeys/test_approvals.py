@@ -77,9 +77,9 @@ async def test_an_approved_call_is_sent_exactly_once(journey: Journey, decide: D
     record = await journey.await_end(execution)
     assert (record["status"], record["output"], await journey.problems()) == ("completed", "Done.", [])
     assert [json.loads(request["body"]) for request in await journey.received(HOST)] == [{"amount": 100}]
-    (made,) = [item async for item in journey.client.iterate_calls(execution)]
-    assert made["approved"] is not None
-    assert (made["approved"]["by"], made["approved"]["digest"]) == ("owner", question["digest"])
+    (sent,) = [item async for item in journey.client.iterate_calls(execution)]
+    assert sent["approved"] is not None
+    assert (sent["approved"]["by"], sent["approved"]["digest"]) == ("owner", question["digest"])
 
 
 async def test_a_denied_call_is_not_sent_and_the_model_reads_why(journey: Journey, decide: Decide) -> None:
@@ -109,20 +109,20 @@ async def test_a_call_that_is_approved_beforehand_does_not_wait(journey: Journey
     execution = await start(journey, says("Done.", expect=("ok",)))
     record = await journey.await_end(execution)
     assert (record["output"], len(await journey.received(HOST))) == ("Done.", 1)
-    (made,) = [item async for item in journey.client.iterate_calls(execution)]
-    assert made["approved"] is not None
-    assert made["approved"]["is_standing"]
+    (sent,) = [item async for item in journey.client.iterate_calls(execution)]
+    assert sent["approved"] is not None
+    assert sent["approved"]["is_standing"]
 
 
 async def test_a_watcher_is_told_that_it_waits_and_what_was_decided(journey: Journey, decide: Decide) -> None:
     execution = await start(journey, says("Done."))
-    told = []
+    events = []
     async for event in journey.client.stream_events(execution):
         if event.kind in ("waiting", "decided"):
-            told.append((event.kind, event.body.get("verdict")))
+            events.append((event.kind, event.body.get("verdict")))
         if event.kind == "waiting":
             await decide("approve", await journey.client.get_approval(event.body["approval"]))
-    assert told == [("waiting", None), ("decided", "approved")]
+    assert events == [("waiting", None), ("decided", "approved")]
 
 
 async def test_what_waits_when_an_execution_is_cancelled_is_withdrawn(journey: Journey) -> None:

@@ -15,7 +15,7 @@ from ferryman.domain.approvals.rendering import render_form
 from ferryman.domain.approvals.writing import write_line, write_rendering
 
 STATES = {"pending": "waits for a person", "edited": "was changed by a person: the changed call has an approval of its own"}
-STYLES = {Change.NEW: "green", Change.GONE: "red", Change.SAME: "dim"}
+STYLES = {Change.NEW: "green", Change.REMOVED: "red", Change.SAME: "dim"}
 
 
 class OtherFormError(click.ClickException):

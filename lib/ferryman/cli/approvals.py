@@ -49,9 +49,9 @@ approvals.add_command(standing)
 async def list_(session: ApiSession, state: str | None, shows_all: bool, execution: str | None) -> None:
     """List the calls that wait for a person, the newest first."""
     chosen = state or (None if shows_all else ApprovalState.PENDING.value)
-    found = [item async for item in session.client.iterate_approvals(state=chosen, execution=execution, limit=PAGE_MAX)]
-    session.screen.print_json(found)
-    session.screen.print_table([build_row(item) for item in found], *COLUMNS, empty="Nothing waits for a person.")
+    listed = [item async for item in session.client.iterate_approvals(state=chosen, execution=execution, limit=PAGE_MAX)]
+    session.screen.print_json(listed)
+    session.screen.print_table([build_row(item) for item in listed], *COLUMNS, empty="Nothing waits for a person.")
 
 
 @approvals.command()
@@ -109,16 +109,16 @@ async def edit(session: ApiSession, /, approval: str, arguments: IO[str], **opti
 @prints_lines
 async def watch(session: ApiSession, execution: str | None, once: bool) -> int:
     """Print each call as it begins to wait, and what was decided, until Ctrl-C."""
-    told: dict[str, str] = {}
+    states: dict[str, str] = {}
     try:
         while True:
-            found = [item async for item in session.client.iterate_approvals(execution=execution, limit=PAGE_MAX)]
-            for item in reversed(found):
-                is_known, state = item["approval_id"] in told, item["state"]
-                if told.get(item["approval_id"]) != state and (is_known or state == ApprovalState.PENDING):
+            listed = [item async for item in session.client.iterate_approvals(execution=execution, limit=PAGE_MAX)]
+            for item in reversed(listed):
+                is_known, state = item["approval_id"] in states, item["state"]
+                if states.get(item["approval_id"]) != state and (is_known or state == ApprovalState.PENDING):
                     _print_news(session, item)
-                told[item["approval_id"]] = state
-            if once and ApprovalState.PENDING in told.values():
+                states[item["approval_id"]] = state
+            if once and ApprovalState.PENDING in states.values():
                 return exits.DONE
             await asyncio.sleep(EVERY_S)
     except asyncio.CancelledError:
@@ -159,16 +159,16 @@ async def _decide(session: ApiSession, approval: str, verdict: str, *, digest: s
     if digest is None and (yes or not is_terminal() or screen.as_json):
         raise click.UsageError("name what you decide about: --digest HEX, as `ferryman approvals show` prints it")
     record = await session.client.get_approval(approval)
-    shown = record["digest"]
+    current = record["digest"]
     read_form(record)  # it is of the form that is shown
-    if digest is not None and digest != shown:
-        screen.print_error(f"the digest is {shown} by now: look at {approval} again; nothing was decided")
+    if digest is not None and digest != current:
+        screen.print_error(f"the digest is {current} by now: look at {approval} again; nothing was decided")
         return exits.REFUSED
     if not (yes or screen.as_json or (digest is not None and not is_terminal())):
         print_approval(screen, record)
-        if not click.confirm(f"{verdict.capitalize()} {approval} with the digest {shown}?", err=True):
+        if not click.confirm(f"{verdict.capitalize()} {approval} with the digest {current}?", err=True):
             screen.print_line("nothing was decided", "dim")
             return exits.DONE
-    decided = await session.client.decide_approval(approval, verdict, digest=shown, **options)
+    decided = await session.client.decide_approval(approval, verdict, digest=current, **options)
     screen.print_result(decided, f"{approval}  {describe_decision(decided)}")
     return exits.DONE

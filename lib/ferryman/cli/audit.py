@@ -72,11 +72,11 @@ def _call(screen: Screen, call: Json) -> None:
         f"  call {call['seq'] + 1}  {tool}  {call['state']}, attempt {call['attempt']}{parent}{refused}{doubt}", style
     )
     times = {name: call[name] or "-" for name in ("created_at", "sent_at", "deadline", "settled_at")}
-    asked = {"approval": call["approval"]} if call.get("approval") else {}
+    approval = {"approval": call["approval"]} if call.get("approval") else {}
     if approved := call.get("approved"):
         beforehand = ", beforehand" if approved["is_standing"] else ""
-        asked |= {"approved": f"by {approved['by']} at {approved['at']}{beforehand}: {approved['digest']}"}
-    for name, value in {"id": call["id"], "arguments": call["arguments"], **times, **asked}.items():
+        approval |= {"approved": f"by {approved['by']} at {approved['at']}{beforehand}: {approved['digest']}"}
+    for name, value in {"id": call["id"], "arguments": call["arguments"], **times, **approval}.items():
         screen.print_fields({f"    {name:<19}": value})
     for name, value in {**result, "parts": _describe_parts(result.get("parts", ()))}.items():
         text = "-" if value is None else "yes" if value is True else "no" if value is False else neutralize_controls(value)

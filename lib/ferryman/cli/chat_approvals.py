@@ -62,8 +62,8 @@ class ChatApprovals:
     async def list_waiting(self, conversation: str) -> Sequence[Mapping[str, Any]]:
         """Return what waits in a conversation, the oldest first."""
         pending = self._session.client.iterate_approvals(state=ApprovalState.PENDING.value, limit=PAGE_MAX)
-        found = [item async for item in pending if item["conversation_id"] == conversation and not item["expired"]]
-        return found[::-1]
+        waiting = [item async for item in pending if item["conversation_id"] == conversation and not item["expired"]]
+        return waiting[::-1]
 
     def _read_decision(self) -> dict[str, Any] | None:
         """Return what is typed as a decision; None to leave it."""

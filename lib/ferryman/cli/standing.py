@@ -56,8 +56,8 @@ async def add(session: ApiSession, /, tool: str, days: int, arguments: IO[str] |
 @api_command
 async def list_(session: ApiSession) -> None:
     """List what is approved beforehand, and how often it was used."""
-    found = [item async for item in session.client.iterate_standing_approvals(limit=PAGE_MAX)]
-    session.screen.print_list(found, *COLUMNS, empty="Nothing is approved beforehand.")
+    listed = [item async for item in session.client.iterate_standing_approvals(limit=PAGE_MAX)]
+    session.screen.print_list(listed, *COLUMNS, empty="Nothing is approved beforehand.")
 
 
 @standing.command()

@@ -143,8 +143,8 @@ async def delete(session: ApiSession, task: str) -> None:
 
 def _read(file: IO[str] | None, options_by_name: dict[str, Any]) -> dict[str, Any]:
     schedule = _schedule(options_by_name.pop("cron"), options_by_name.pop("once"), options_by_name.pop("delay"))
-    asked = options_by_name.pop("ask")
-    approvals = ({"mode": "always", "tools": list(asked)},) if asked else ()
+    tools = options_by_name.pop("ask")
+    approvals = ({"mode": "always", "tools": list(tools)},) if tools else ()
     return read_fields(file, {**options_by_name, "schedule": schedule, "approvals": approvals}, cleared=CLEARED)
 
 

@@ -113,8 +113,8 @@ class ApprovalRuleJson(TypedDict):
 
 
 class ApprovedSendJson(TypedDict):
-    """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person's id or
-    `owner`, and when; `is_standing` tells that it was approved beforehand.
+    """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person or `owner`, and
+    when; `is_standing` tells that it was approved beforehand.
     """
 
     approval: str

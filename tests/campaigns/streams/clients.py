@@ -64,7 +64,7 @@ class NumberedClient(StrictClient):
 
     def __init__(self) -> None:
         super().__init__()
-        self._asked = AskedCalls()
+        self._questions = AskedCalls()
         self._events: list[Any] = []
         self._deltas = ""
 
@@ -76,9 +76,9 @@ class NumberedClient(StrictClient):
         elif event == "replaced":
             self._deltas = ""
         elif event == "waiting":
-            self._asked.ask(body["approval"])
+            self._questions.ask(body["approval"])
         elif event == "decided":
-            self._asked.decide(body["approval"], body["verdict"])
+            self._questions.decide(body["approval"], body["verdict"])
         elif event != "progress":
             if event == "turn":
                 require(self._deltas.replace("\n", "") in body["text"].replace("\n", ""), "a text that no turn has")
@@ -88,7 +88,7 @@ class NumberedClient(StrictClient):
 
     def summarize(self) -> Any:
         """Return the events, and what people decided."""
-        return [self._events, self._asked.verdicts]
+        return [self._events, self._questions.verdicts]
 
 
 class MessageClient(StrictClient):
@@ -99,7 +99,7 @@ class MessageClient(StrictClient):
         self._turns: dict[int, str] = {}
         self._calls: list[dict[str, Any]] = []
         self._others: list[Any] = []
-        self._asked = AskedCalls()
+        self._questions = AskedCalls()
 
     def take(self, event: str, data: str) -> None:
         """Take the content of a frame."""
@@ -119,9 +119,9 @@ class MessageClient(StrictClient):
         elif kind.startswith("approval_"):
             require(any(call["call"]["id"] == body["toolCallId"] for call in self._calls), "a question about no call")
             if kind == "approval_required":
-                self._asked.ask(body["approvalId"])
+                self._questions.ask(body["approvalId"])
             else:
-                self._asked.decide(body["approvalId"], body["verdict"])
+                self._questions.decide(body["approvalId"], body["verdict"])
         elif kind not in ("thinking", "tool_call_delta"):
             self._others.append(body)
             self.is_over = kind in ("done", "error")
@@ -129,7 +129,7 @@ class MessageClient(StrictClient):
     def summarize(self) -> Any:
         """Return the texts, the calls with their results, what else was said, and what people decided."""
         require(all(call["result"] is not None for call in self._calls) or not self.is_over, "a call without a result")
-        return [self._turns, self._calls, self._others, self._asked.verdicts]
+        return [self._turns, self._calls, self._others, self._questions.verdicts]
 
 
 class AguiClient(StrictClient):
@@ -141,7 +141,7 @@ class AguiClient(StrictClient):
         self._open: set[str] = set()
         self._ending: Any = None
         self._has_begun = False
-        self._asked = AskedCalls()
+        self._questions = AskedCalls()
 
     def take(self, event: str, data: str) -> None:
         """Take the content of a frame."""
@@ -204,9 +204,9 @@ class AguiClient(StrictClient):
     def _take_question(self, name: str, value: Mapping[str, Any]) -> None:
         require(self._find_call(value["toolCallId"]), "a question about no call")
         if name == "approval_required":
-            self._asked.ask(value["approvalId"])
+            self._questions.ask(value["approvalId"])
         else:
-            self._asked.decide(value["approvalId"], value["verdict"])
+            self._questions.decide(value["approvalId"], value["verdict"])
 
     def _find_call(self, name: str) -> Any:
         calls = [call for message in self.messages for call in message.get("toolCalls", ())]

@@ -242,8 +242,8 @@ def _ask(run: Run, seqs: Sequence[int]) -> None:
     """Have calls wait for a person, one after the other."""
     for seq in seqs:
         digest = f"{run.random.getrandbits(256):064x}"
-        asked = {"approval": f"appr_{digest[:30]}", "form_digest": digest}
-        run.tickets[seq] = replace(run.tickets[seq], state=TicketState.WAITING, **asked)
+        fields = {"approval": f"appr_{digest[:30]}", "form_digest": digest}
+        run.tickets[seq] = replace(run.tickets[seq], state=TicketState.WAITING, **fields)
         run.note()
 
 

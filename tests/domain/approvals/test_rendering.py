@@ -161,19 +161,19 @@ def test_nothing_in_a_rendering_hides_moves_the_cursor_or_fakes_a_line(form: str
 @given(FORM)
 @FEW
 def test_every_character_of_every_text_is_in_the_rendering(form: str) -> None:
-    shown = "".join(f"{line.name}{line.text}" for line in render_form(form))
+    printed = "".join(f"{line.name}{line.text}" for line in render_form(form))
     texts = (leaf for leaf in iterate_leaves(json.loads(form)) if isinstance(leaf, str))
     for character in set("".join(texts)):
         assert (
-            character in shown
-            or f"⟨U+{ord(character):04X}" in shown
-            or json.dumps(character)[1:-1] in shown
+            character in printed
+            or f"⟨U+{ord(character):04X}" in printed
+            or json.dumps(character)[1:-1] in printed
             or character == "\n"
         )
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("a\u202eb", "a⟨U+202E⟩b"),
         ("\x1b[2J", "⟨U+001B⟩[2J"),
@@ -186,9 +186,9 @@ def test_every_character_of_every_text_is_in_the_rendering(form: str) -> None:
         ("a" + "\n" * 90 + "b", "a⟨U+000A ×90⟩|b"),
     ],
 )
-def test_what_does_not_show_is_its_code_point(text: str, shown: str) -> None:
+def test_what_does_not_show_is_its_code_point(text: str, printed: str) -> None:
     lines = [line.text for line in render_form(build_http(body=text)) if (line.section, line.name) == ("Body", "")]
-    assert "|".join(lines) == shown
+    assert "|".join(lines) == printed
 
 
 @given(FORM)
@@ -236,7 +236,7 @@ def test_a_difference_has_the_lines_that_are_otherwise() -> None:
     before = render_form(build_http(body='{"to":"a","amount":1,"note":"x"}'))
     after = render_form(build_http(body='{"to":"b","amount":1,"note":"x"}'))
     changed = [(item.change, item.line.text) for item in compare_renderings(before, after) if item.change is not Change.SAME]
-    assert changed == [(Change.GONE, '  "to": "a",'), (Change.NEW, '  "to": "b",')]
+    assert changed == [(Change.REMOVED, '  "to": "a",'), (Change.NEW, '  "to": "b",')]
 
 
 @given(FORM, FORM)
@@ -247,7 +247,7 @@ def test_a_difference_has_every_line_of_both(first: str, second: str) -> None:
     assert [item.line for item in compared if item.change is not Change.NEW] == [
         line for line in before if "bound" not in line.section
     ]
-    assert [item.line for item in compared if item.change is not Change.GONE] == [
+    assert [item.line for item in compared if item.change is not Change.REMOVED] == [
         line for line in after if "bound" not in line.section
     ]
 

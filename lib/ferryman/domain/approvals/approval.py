@@ -100,7 +100,7 @@ def derive_approval_id(execution: str, seq: int, digest: str) -> str:
 
 
 def decide_approval(approval: Approval, signed: SignedDecision, *, now: datetime) -> Approval:
-    """Return `approval` as it was decided; unchanged where the same was decided before, by whomever.
+    """Return `approval` as it was decided; unchanged where the same was decided before, by anybody.
 
     Raise `ApprovalDecidedError` or `ApprovalExpiredError`.
     """

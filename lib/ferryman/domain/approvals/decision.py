@@ -1,4 +1,4 @@
-"""Decisions of people about calls that wait: what is signed by the api, and verified by whoever sends the call."""
+"""Decisions of people about calls that wait: what is signed by the api, and verified by the function that sends the call."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Decision:
     at: datetime
 
     def says_same(self, other: Decision) -> bool:
-        """Tell whether `other` decides the same about the same form, whoever made it, and when."""
+        """Tell whether `other` decides the same about the same form, by whom and when it was made."""
         return _list_said(self) == _list_said(other)
 
 

@@ -19,7 +19,7 @@ class Change(StrEnum):
 
     SAME = " "
     NEW = "+"
-    GONE = "-"
+    REMOVED = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ def compare_renderings(before: Sequence[ShownLine], after: Sequence[ShownLine]) 
     """Return the lines of both, in order. The place, the policy and the time limit are left out: they are of one execution."""
     old = [line for line in before if line.section != BOUND]
     new = [line for line in after if line.section != BOUND]
-    found: list[ChangedLine] = []
+    lines: list[ChangedLine] = []
     place = number = 0
     for partner, index in [*_pair(old, new), (len(old), len(new))]:
-        found += [ChangedLine(Change.GONE, line) for line in old[place:partner]]
-        found += [ChangedLine(Change.NEW, line) for line in new[number:index]]
-        found += [ChangedLine(Change.SAME, line) for line in new[index : index + 1]]
+        lines += [ChangedLine(Change.REMOVED, line) for line in old[place:partner]]
+        lines += [ChangedLine(Change.NEW, line) for line in new[number:index]]
+        lines += [ChangedLine(Change.SAME, line) for line in new[index : index + 1]]
         place, number = partner + 1, index + 1
-    return found
+    return lines
 
 
 def _pair(old: Sequence[ShownLine], new: Sequence[ShownLine]) -> list[tuple[int, int]]:

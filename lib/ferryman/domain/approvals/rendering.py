@@ -70,40 +70,40 @@ def _render_what(rest: dict[str, Any]) -> Iterator[ShownLine]:
     what = rest.get("what")
     if not isinstance(what, dict):
         return
-    left = dict(what)
-    rest["what"] = left
+    remaining = dict(what)
+    rest["what"] = remaining
     if what.get("kind") == "http":
-        del left["kind"]
+        del remaining["kind"]
         yield ShownLine(SENT, "kind", "an HTTP request")
-        yield from _render_http(left)
+        yield from _render_http(remaining)
     elif what.get("kind") == "effect":
-        del left["kind"]
+        del remaining["kind"]
         yield ShownLine(SENT, "kind", "an effect within this system")
-        yield from _render_effect(left)
-    if what and not left:
+        yield from _render_effect(remaining)
+    if what and not remaining:
         del rest["what"]
 
 
-def _render_http(left: dict[str, Any]) -> Iterator[ShownLine]:
-    credentials = left.get("credentials")
+def _render_http(remaining: dict[str, Any]) -> Iterator[ShownLine]:
+    credentials = remaining.get("credentials")
     secrets: tuple[str, ...] = ()
     if isinstance(credentials, dict) and all(isinstance(grant, str) for grant in credentials.values()):
-        del left["credentials"]
+        del remaining["credentials"]
         secrets = tuple(credentials)
         yield ShownLine(SENT, "secrets", f"{len(secrets)} are used" if secrets else "none is used")
-    if isinstance(left.get("method"), str):
-        yield ShownLine(SENT, "method", show_text(left.pop("method")))
-    if isinstance(left.get("url"), str):
-        yield from _render_url(left.pop("url"), secrets)
+    if isinstance(remaining.get("method"), str):
+        yield ShownLine(SENT, "method", show_text(remaining.pop("method")))
+    if isinstance(remaining.get("url"), str):
+        yield from _render_url(remaining.pop("url"), secrets)
     for name in secrets:
         yield ShownLine(SENT, "secret", f"{show_name(name)} = {show_text(credentials[name])}")  # type: ignore[index] # as above
-    headers = left.get("headers")
+    headers = remaining.get("headers")
     if isinstance(headers, list) and all(_is_header(pair) for pair in headers):
-        del left["headers"]
+        del remaining["headers"]
         yield ShownLine(HEADERS, "count", str(len(headers)))
         for name, text in headers:
             yield ShownLine(HEADERS, show_name(name) or "⟨no name⟩", show_text(text, secrets=secrets))
-    yield from _render_body(left, secrets)
+    yield from _render_body(remaining, secrets)
 
 
 def _is_header(pair: Any) -> bool:
@@ -126,10 +126,10 @@ def _render_url(url: str, secrets: tuple[str, ...]) -> Iterator[ShownLine]:
         yield ShownLine(SENT, "  fragment", show_text(match["rest"], secrets=secrets))
 
 
-def _render_body(left: dict[str, Any], secrets: tuple[str, ...]) -> Iterator[ShownLine]:
-    body, is_binary = left.get("body"), left.get("is_binary")
-    if isinstance(is_binary, bool) and (body is None or isinstance(body, str)) and "body" in left:
-        del left["body"], left["is_binary"]
+def _render_body(remaining: dict[str, Any], secrets: tuple[str, ...]) -> Iterator[ShownLine]:
+    body, is_binary = remaining.get("body"), remaining.get("is_binary")
+    if isinstance(is_binary, bool) and (body is None or isinstance(body, str)) and "body" in remaining:
+        del remaining["body"], remaining["is_binary"]
         if body is None:
             yield ShownLine(BODY, "none", "binary" if is_binary else "nothing is sent")
         elif is_binary:
@@ -144,26 +144,26 @@ def _render_body(left: dict[str, Any], secrets: tuple[str, ...]) -> Iterator[Sho
                 yield ShownLine(BODY, "JSON", f"{laid_out.style}, with line breaks and indents for reading")
                 yield from (ShownLine(BODY, "", line) for line in laid_out.lines)
                 yield from _warn(BODY, body)
-    if isinstance(left.get("body_sha256"), str):
-        yield ShownLine(BODY, "sha256", show_text(left.pop("body_sha256")))
+    if isinstance(remaining.get("body_sha256"), str):
+        yield ShownLine(BODY, "sha256", show_text(remaining.pop("body_sha256")))
 
 
-def _render_effect(left: dict[str, Any]) -> Iterator[ShownLine]:
+def _render_effect(remaining: dict[str, Any]) -> Iterator[ShownLine]:
     for name in ("target", "version"):
-        if isinstance(left.get(name), str):
-            yield ShownLine(SENT, name, show_text(left.pop(name)))
-    arguments = left.get("arguments")
+        if isinstance(remaining.get(name), str):
+            yield ShownLine(SENT, name, show_text(remaining.pop(name)))
+    arguments = remaining.get("arguments")
     if not isinstance(arguments, dict):
         return
-    del left["arguments"]
+    del remaining["arguments"]
     yield ShownLine(ARGUMENTS, "count", str(len(arguments)))
     for name, value in arguments.items():
-        shown = show_name(name) or "⟨no name⟩"
+        label = show_name(name) or "⟨no name⟩"
         if isinstance(value, str):
-            yield ShownLine(ARGUMENTS, shown, "text")
+            yield ShownLine(ARGUMENTS, label, "text")
             yield from _render_text(ARGUMENTS, value, ())
         else:
-            yield ShownLine(ARGUMENTS, shown, "JSON")
+            yield ShownLine(ARGUMENTS, label, "JSON")
             yield from (ShownLine(ARGUMENTS, "", line) for line in lay_out_value(value))
             yield from _warn(ARGUMENTS, json.dumps(value, ensure_ascii=False))
 
@@ -184,28 +184,28 @@ def _render_label(rest: dict[str, Any]) -> Iterator[ShownLine]:
     label = rest.get("label")
     if not isinstance(label, dict):
         return
-    left = dict(label)
-    rest["label"] = left
+    remaining = dict(label)
+    rest["label"] = remaining
     for name, words in (("integrity", INTEGRITY), ("confidentiality", CONFIDENTIALITY)):
-        value = left.get(name)
+        value = remaining.get(name)
         if isinstance(value, str) and value in words:
-            del left[name]
+            del remaining[name]
             yield ShownLine(READ, value, words[value])
-    sources = left.get("sources")
+    sources = remaining.get("sources")
     if isinstance(sources, list) and all(_is_source(source) for source in sources):
-        del left["sources"]
+        del remaining["sources"]
         yield ShownLine(READ, "sources", str(len(sources)))
         for tool, call, url, credential in sources:
             yield ShownLine(READ, f"call {call}", show_name(tool))
             for name, text in (("  of", url), ("  with", credential)):
                 if text is not None:
                     yield ShownLine(READ, name, show_text(text))
-    if isinstance(left.get("more"), bool):
-        if left.pop("more"):
+    if isinstance(remaining.get("more"), bool):
+        if remaining.pop("more"):
             yield ShownLine(READ, "more", "there are further sources, which are not named")
         else:
             yield ShownLine(READ, "no more", "these are all of its sources")
-    if label and not left:
+    if label and not remaining:
         del rest["label"]
 
 

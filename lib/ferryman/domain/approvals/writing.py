@@ -34,12 +34,12 @@ def write_line(line: ShownLine, *, names: int, width: int, mark: str = " ") -> I
     while len(name) > names:
         yield f"{mark} {name[:names]} {CONTINUED}"
         name = name[names:]
-    for piece in _cut(line.text, columns):
+    for piece in _split(line.text, columns):
         yield f"{mark} {name:<{names}} {margin}{piece}"
         name, margin = "", CONTINUED
 
 
-def _cut(text: str, columns: int) -> Iterator[str]:
+def _split(text: str, columns: int) -> Iterator[str]:
     """Yield `text` in pieces of at most `columns` columns, at least one."""
     if text.isascii():
         yield from (text[place : place + columns] for place in range(0, max(1, len(text)), columns))

@@ -15,11 +15,11 @@ from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.records.event import STARTED
 from ferryman.serving.streams import moments
 from ferryman.serving.streams.agui_messages import build_result, list_answer
-from ferryman.serving.streams.asked import AskedCall
 from ferryman.serving.streams.following import NEVER_STARTED, follow
 from ferryman.serving.streams.frame import Frame, encode
 from ferryman.serving.streams.names import write_call_id, write_message_id
 from ferryman.serving.streams.projection import Projection, describe_usage
+from ferryman.serving.streams.questions import AskedCall
 from ferryman.serving.streams.results import name_call, read_outcome
 
 
@@ -60,22 +60,24 @@ class AguiProjection(Projection):
         event = _project(moment, watched)
         return None if event is None else ("", encode(event))
 
-    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:
+    def project_question(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:
         """Return the event that a call waits for a person. It is no interrupt: no input of the client decides, and the run goes
         on by itself."""
-        return "", encode({"type": "CUSTOM", "name": "approval_required", "value": _describe_asked(asked, watched.execution)})
+        return "", encode(
+            {"type": "CUSTOM", "name": "approval_required", "value": _describe_asked(question, watched.execution)}
+        )
 
-    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:
+    def project_verdict(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:
         """Return the event of what came of it."""
-        value = {**_describe_asked(asked, watched.execution), "verdict": asked.verdict}
+        value = {**_describe_asked(question, watched.execution), "verdict": question.verdict}
         return "", encode({"type": "CUSTOM", "name": "approval_decided", "value": value})
 
     def _build_snapshot(self, watched: WatchedAnswer, last: int) -> dict[str, Any]:
         return {"type": "MESSAGES_SNAPSHOT", "messages": [*self._history, *list_answer(watched, last)]}
 
 
-def _describe_asked(asked: AskedCall, execution: Execution) -> dict[str, Any]:
-    ticket, call = asked.ticket, write_call_id(execution.id, asked.iteration, asked.call)
+def _describe_asked(question: AskedCall, execution: Execution) -> dict[str, Any]:
+    ticket, call = question.ticket, write_call_id(execution.id, question.iteration, question.call)
     about = {"approvalId": ticket.approval, "toolCallId": call, "toolCallName": name_call(ticket)}
     return {**about, "digest": ticket.form_digest}
 

@@ -10,9 +10,9 @@ from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.executions.execution import Step
 from ferryman.serving.streams import moments
-from ferryman.serving.streams.asked import AskedCall
 from ferryman.serving.streams.frame import encode
 from ferryman.serving.streams.projection import Projection, describe_usage
+from ferryman.serving.streams.questions import AskedCall
 from ferryman.serving.streams.results import name_call, read_outcome
 
 
@@ -29,18 +29,18 @@ class MessageProjection(Projection):
         body = _project(moment, watched)
         return None if body is None else ("message", encode(body))
 
-    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+    def project_question(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
         """Return the message that a call waits for a person."""
-        return "message", encode({"type": "approval_required", **_describe_asked(asked)})
+        return "message", encode({"type": "approval_required", **_describe_asked(question)})
 
-    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+    def project_verdict(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
         """Return the message of what came of it."""
-        return "message", encode({"type": "approval_decided", **_describe_asked(asked), "verdict": asked.verdict})
+        return "message", encode({"type": "approval_decided", **_describe_asked(question), "verdict": question.verdict})
 
 
-def _describe_asked(asked: AskedCall) -> dict[str, Any]:
-    ticket = asked.ticket
-    about = {"approvalId": ticket.approval, "toolCallId": asked.requested.call, "name": name_call(ticket)}
+def _describe_asked(question: AskedCall) -> dict[str, Any]:
+    ticket = question.ticket
+    about = {"approvalId": ticket.approval, "toolCallId": question.requested.call, "name": name_call(ticket)}
     return {**about, "digest": ticket.form_digest}
 
 

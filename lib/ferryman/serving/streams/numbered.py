@@ -20,9 +20,9 @@ from ferryman.domain.records.event import (
     summarize_progress,
 )
 from ferryman.serving.streams import moments
-from ferryman.serving.streams.asked import AskedCall
 from ferryman.serving.streams.frame import Frame, encode
 from ferryman.serving.streams.projection import Projection
+from ferryman.serving.streams.questions import AskedCall
 
 
 class NumberedProjection(Projection):
@@ -49,15 +49,15 @@ class NumberedProjection(Projection):
             frames.append(Frame("", "progress", encode(progress)))
         return frames
 
-    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+    def project_question(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
         """Return the event `waiting`: the approval, the call, and the hash of what it would send."""
-        return "waiting", encode(_describe_asked(asked))
+        return "waiting", encode(_describe_asked(question))
 
-    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+    def project_verdict(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
         """Return the event `decided`: the same, what came of it, and who approved what was sent."""
-        approved = asked.ticket.approved
+        approved = question.ticket.approved
         by = {} if approved is None else {"by": approved.by, "at": approved.at.isoformat()}
-        return "decided", encode({**_describe_asked(asked), "verdict": asked.verdict, **by})
+        return "decided", encode({**_describe_asked(question), "verdict": question.verdict, **by})
 
     def project(self, moment: moments.Moment, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the frame of a moment."""
@@ -76,8 +76,8 @@ class NumberedProjection(Projection):
         return None
 
 
-def _describe_asked(asked: AskedCall) -> dict[str, Any]:
-    ticket = asked.ticket
+def _describe_asked(question: AskedCall) -> dict[str, Any]:
+    ticket = question.ticket
     about = {"approval": ticket.approval, "seq": ticket.seq, "id": ticket.call, "name": ticket.tool}
     return {**about, "digest": ticket.form_digest}
 

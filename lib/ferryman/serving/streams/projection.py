@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from ferryman.domain.conversations.live import LiveTurn
 from ferryman.domain.conversations.position import BEGINNING, Stage, StreamPosition
 from ferryman.domain.conversations.watched import WatchedAnswer
-from ferryman.serving.streams.asked import AskedCall, list_asked, was_noticed
 from ferryman.serving.streams.following import follow
 from ferryman.serving.streams.frame import Frame
 from ferryman.serving.streams.moments import CallEnd, Moment
+from ferryman.serving.streams.questions import AskedCall, list_asked, was_noticed
 
 
 class Projection(ABC):
@@ -31,7 +31,7 @@ class Projection(ABC):
     def __init__(self, position: StreamPosition = BEGINNING) -> None:
         self.position = position
         self._live: LiveTurn | None = None
-        self._told: dict[int, tuple[str, str | None]] = {}
+        self._reported: dict[int, tuple[str, str | None]] = {}
         """What this watcher was told of calls that a person is asked about: the approval, and what came of it."""
 
     @property
@@ -41,39 +41,39 @@ class Projection(ABC):
 
     def render(self, watched: WatchedAnswer) -> list[Frame]:
         """Return the frames of what has happened since, and have them seen."""
-        frames, asked = [], list_asked(watched)
+        frames, questions = [], list_asked(watched)
         for moment in follow(self.position, watched, self._live):
             if isinstance(moment, CallEnd) and moment.call is not None:
-                frames += self._tell_before_result(asked, moment, watched)
+                frames += self._tell_before_result(questions, moment, watched)
             self.position = moment.after
             frame = self._frame(moment, watched)
             if frame is not None:
                 frames.append(frame)
-        for call in asked:
-            is_news = call.is_waiting or (call.verdict is not None and call.ticket.seq in self._told)
-            if is_news and was_noticed(call, self.position, watched):
-                frames += self._tell(call, watched)
+        for question in questions:
+            is_news = question.is_waiting or (question.verdict is not None and question.ticket.seq in self._reported)
+            if is_news and was_noticed(question, self.position, watched):
+                frames += self._tell(question, watched)
         self._live = watched.live or self._live
         return frames
 
-    def _tell_before_result(self, asked: Sequence[AskedCall], end: CallEnd, watched: WatchedAnswer) -> list[Frame]:
+    def _tell_before_result(self, questions: Sequence[AskedCall], end: CallEnd, watched: WatchedAnswer) -> list[Frame]:
         """Return what is to be told of a call, and of those it asked for, before its result: the last one is told last."""
-        own = [call for call in asked if (call.iteration, call.call) == (end.iteration, end.call)]
-        if len(own) > 1:
-            self._told.pop(own[-1].ticket.seq, None)
-        return [frame for call in own for frame in self._tell(call, watched)]
+        related = [call for call in questions if (call.iteration, call.call) == (end.iteration, end.call)]
+        if len(related) > 1:
+            self._reported.pop(related[-1].ticket.seq, None)
+        return [frame for call in related for frame in self._tell(call, watched)]
 
-    def _tell(self, asked: AskedCall, watched: WatchedAnswer) -> list[Frame]:
+    def _tell(self, question: AskedCall, watched: WatchedAnswer) -> list[Frame]:
         """Return the frames of what the watcher was not told yet of a call that a person is asked about."""
-        ticket = asked.ticket
-        before, now = self._told.get(ticket.seq), (ticket.approval, asked.verdict)
-        self._told[ticket.seq] = now
+        ticket = question.ticket
+        before, now = self._reported.get(ticket.seq), (ticket.approval, question.verdict)
+        self._reported[ticket.seq] = now
         events = []
         is_new = before is None or before[0] != ticket.approval
-        if is_new and (asked.verdict is None or self.asks_first):
-            events.append(self.project_question(asked, watched))
-        if asked.verdict is not None and before != now:
-            events.append(self.project_verdict(asked, watched))
+        if is_new and (question.verdict is None or self.asks_first):
+            events.append(self.project_question(question, watched))
+        if question.verdict is not None and before != now:
+            events.append(self.project_verdict(question, watched))
         return [Frame("", *event) for event in events if event is not None]
 
     def _frame(self, moment: Moment, watched: WatchedAnswer) -> Frame | None:
@@ -81,11 +81,11 @@ class Projection(ABC):
         return None if content is None else Frame(str(moment.after), *content)
 
     @abstractmethod
-    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:
+    def project_question(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the type and the data of the frame that tells that a call waits for a person, None for none."""
 
     @abstractmethod
-    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:
+    def project_verdict(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the same of the frame that tells what came of it."""
 
     @abstractmethod

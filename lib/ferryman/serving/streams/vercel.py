@@ -9,10 +9,10 @@ from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.serving.streams import moments
-from ferryman.serving.streams.asked import APPROVED, EDITED, AskedCall, is_denied
 from ferryman.serving.streams.frame import encode
 from ferryman.serving.streams.names import write_call_id
 from ferryman.serving.streams.projection import Projection, describe_usage
+from ferryman.serving.streams.questions import APPROVED, EDITED, AskedCall, is_denied
 from ferryman.serving.streams.results import name_call, read_outcome
 
 DONE = "[DONE]"
@@ -34,23 +34,23 @@ class VercelProjection(Projection):
         chunk = _project(moment, watched)
         return None if chunk is None else ("", encode(chunk))
 
-    def project_question(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:
+    def project_question(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:
         """Return the chunk that asks for an approval, which no answer of the client gives: the API is told what was decided."""
-        call = write_call_id(watched.execution.id, asked.iteration, asked.call)
-        return "", encode({"type": "tool-approval-request", "approvalId": asked.ticket.approval, "toolCallId": call})
+        call = write_call_id(watched.execution.id, question.iteration, question.call)
+        return "", encode({"type": "tool-approval-request", "approvalId": question.ticket.approval, "toolCallId": call})
 
-    def project_verdict(self, asked: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:  # noqa: ARG002 - as the others
+    def project_verdict(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:  # noqa: ARG002 - as the others
         """Return the chunk of what came of it; after an edit the approval of the new call follows in its place."""
-        if asked.verdict == EDITED:
+        if question.verdict == EDITED:
             return None
-        chunk = {"type": "tool-approval-response", "approvalId": asked.ticket.approval}
-        if asked.verdict == APPROVED:
+        chunk = {"type": "tool-approval-response", "approvalId": question.ticket.approval}
+        if question.verdict == APPROVED:
             return "", encode({**chunk, "approved": True})
-        return "", encode({**chunk, "approved": False, "reason": _explain_refusal(asked)})
+        return "", encode({**chunk, "approved": False, "reason": _explain_refusal(question)})
 
 
-def _explain_refusal(asked: AskedCall) -> str:
-    return read_outcome(asked.ticket).error or f"it was {asked.verdict}"
+def _explain_refusal(question: AskedCall) -> str:
+    return read_outcome(question.ticket).error or f"it was {question.verdict}"
 
 
 def _project(moment: moments.Moment, watched: WatchedAnswer) -> dict[str, Any] | None:

@@ -18,13 +18,13 @@ from ferryman.serving.streams.frame import Frame
 from tests.builders import START, build_execution, build_settled_ticket, build_step, build_ticket
 
 DIGEST = "ab" * 32
-ASKED = {"approval": "appr_1", "form_digest": DIGEST}
+QUESTION = {"approval": "appr_1", "form_digest": DIGEST}
 USE = {"type": "tool_use", "id": "c", "name": "http_get", "input": {}}
-WAITING = build_ticket(state=TicketState.WAITING, **ASKED)
+WAITING = build_ticket(state=TicketState.WAITING, **QUESTION)
 SEND = ApprovedSend(approval="appr_1", digest=DIGEST, by="person_1", at=START)
-APPROVED = build_settled_ticket(approved=SEND, **ASKED)
+APPROVED = build_settled_ticket(approved=SEND, **QUESTION)
 REFUSAL = ToolCallResult("http_get", "Error: no", blocked=True, block_reason="denied", ok=False, code="denied")
-DENIED = build_settled_ticket(result=REFUSAL, **ASKED)
+DENIED = build_settled_ticket(result=REFUSAL, **QUESTION)
 SUB = build_ticket(seq=1, parent=0, call="sub", state=TicketState.WAITING, approval="appr_2", form_digest="cd" * 32)
 
 

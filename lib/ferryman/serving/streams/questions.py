@@ -37,19 +37,19 @@ class AskedCall:
 def list_asked(watched: WatchedAnswer) -> list[AskedCall]:
     """Return the calls that a person is or was asked about, in the order of their numbers."""
     tickets = watched.tickets
-    asked = [ticket for ticket in tickets.values() if ticket.approval]
-    if not asked:
+    waiting = [ticket for ticket in tickets.values() if ticket.approval]
+    if not waiting:
         return []
     parents = {ticket.parent for ticket in tickets.values()}
     calls = _number_requested(tickets)
-    is_over, found = watched.execution.status.terminal, []
-    for ticket in sorted(asked, key=lambda ticket: ticket.seq):
+    is_over, calls_asked = watched.execution.status.terminal, []
+    for ticket in sorted(waiting, key=lambda ticket: ticket.seq):
         requested = _find_requested(ticket, tickets)
         if requested is None:
             continue  # it was not read yet
         verdict = _find_verdict(ticket, is_parent=ticket.seq in parents, is_over=is_over)
         is_waiting = verdict is None and ticket.state is TicketState.WAITING
-        found.append(
+        calls_asked.append(
             AskedCall(
                 iteration=ticket.step,
                 call=calls[requested.seq],
@@ -59,7 +59,7 @@ def list_asked(watched: WatchedAnswer) -> list[AskedCall]:
                 is_waiting=is_waiting,
             )
         )
-    return found
+    return calls_asked
 
 
 def is_denied(ticket: Ticket) -> bool:
@@ -68,12 +68,12 @@ def is_denied(ticket: Ticket) -> bool:
     return is_asked and ticket.result is not None and ticket.result.code == DENIED
 
 
-def was_noticed(asked: AskedCall, position: StreamPosition, watched: WatchedAnswer) -> bool:
+def was_noticed(question: AskedCall, position: StreamPosition, watched: WatchedAnswer) -> bool:
     """Tell whether a watcher at `position` has seen the call with its arguments."""
-    event = next((step.event for step in watched.steps if step.number == asked.iteration), None)
+    event = next((step.event for step in watched.steps if step.number == question.iteration), None)
     if event is None or position.event < event:
         return False
-    return position.event > event or position.calls > asked.call
+    return position.event > event or position.calls > question.call
 
 
 def _number_requested(tickets: Mapping[int, Ticket]) -> Mapping[int, int]:
@@ -87,11 +87,11 @@ def _number_requested(tickets: Mapping[int, Ticket]) -> Mapping[int, int]:
 
 
 def _find_requested(ticket: Ticket, tickets: Mapping[int, Ticket]) -> Ticket | None:
-    found: Ticket | None = ticket
-    while found is not None and found.parent is not None:
+    requested: Ticket | None = ticket
+    while requested is not None and requested.parent is not None:
         # a call asks for later ones alone, so that this ends
-        found = tickets.get(found.parent) if found.parent < found.seq else None
-    return found
+        requested = tickets.get(requested.parent) if requested.parent < requested.seq else None
+    return requested
 
 
 def _find_verdict(ticket: Ticket, *, is_parent: bool, is_over: bool) -> str | None:
