@@ -50,7 +50,7 @@ class Decision:
     at: datetime
 
     def says_same(self, other: Decision) -> bool:
-        """Tell whether `other` decides the same about the same form, by whom and when it was made."""
+        """Tell whether `other` decides the same about the same form, by anybody, at any time."""
         return _list_said(self) == _list_said(other)
 
 
