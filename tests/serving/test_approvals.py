@@ -237,4 +237,4 @@ async def test_nothing_is_decided_while_the_key_is_not_the_published_one(stage: 
     transport = httpx.ASGITransport(app=create_app(other))
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         assert (await decide(client)).status_code == 503
-    assert (stage.memory.approvals[ID].state, stage.queue.waiting) == (ApprovalState.PENDING, [])
+    assert (stage.memory.approvals[ID].state, list(stage.queue.waiting)) == (ApprovalState.PENDING, [])

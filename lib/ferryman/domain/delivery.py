@@ -53,4 +53,4 @@ def settle_attempt(alert: Message, *, status: int | None, reason: str, final: bo
     else:
         state = AlertState.FAILED if final or attempts >= ATTEMPTS_MAX else AlertState.PENDING
     settled_at = None if state is AlertState.PENDING else now
-    return replace(alert, state=state, attempts=attempts, status=status, reason=reason, settled_at=settled_at)
+    return replace(alert, state=state, attempts=attempts, status=status, reason=reason, settled_at=settled_at)  # type: ignore[type-var] # a dataclass

@@ -12,7 +12,7 @@ from ferryman.billing.cloud.prices import DAYS_PER_MONTH, CloudPrice, load_price
 from ferryman.domain.tasks.firing import WINDOW
 
 VERSIONS = 3
-"""Versions of the sealing key, the receipt key and the api's key; each rotation adds one, and a disabled one is billed as well."""
+"""Versions of the sealing key, the receipt key and the api's key; each rotation adds one, and a disabled one is billed too."""
 
 CONDITIONS = 7  # conditions of the alerts: five on lines of the log, one on each queue
 IMAGE_GIB = Decimal("0.2")  # assumed, since no build was run. The common layers of the functions' images are stored once.
