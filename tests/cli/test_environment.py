@@ -16,7 +16,7 @@ ROWS = {row["name"]: row for row in load_functions()}
 
 
 def around(**values: Any) -> StackEnvironment:
-    keys = {"sealing_public_key": "1:x", "receipt_public_keys": {"1": "00" * 32}}
+    keys = {"sealing_public_key": "1:x", "receipt_public_keys": {"1": "00" * 32}, "decision_public_keys": {}}
     fixed = {"project": "p", "urls": {"api": "http://a"}, "scripted_model_url": "http://m", **keys}
     return StackEnvironment(**{**fixed, **values})
 

@@ -16,6 +16,7 @@ RECORD = {
     "status": "completed",
     "created_at": "2026-11-21T12:00:05.123456Z",
     "iterations": 12,
+    "waiting_for": None,
     "tool_calls_total": 50,
     "credits_used": "103.12345678",
 }
