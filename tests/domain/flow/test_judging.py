@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ferryman.domain.flow.derivation import derive_signature
 from ferryman.domain.flow.judging import LEAVES_MAX, FlowContext, judge_flow, trusts_result
 from ferryman.domain.flow.records import index_records, list_records
+from ferryman.domain.flow.signature import ArgumentRole, FlowCorrection, correct_signature
 from ferryman.domain.flow.tokens import TEXT_CHARACTERS_MAX
 from ferryman.domain.flow.trusted import index_text
 from ferryman.domain.flow.values import FlowValue
@@ -80,6 +81,16 @@ def test_a_link_in_a_detail_decides():
 
 def test_a_name_in_an_object_is_judged_as_well():
     assert judge({"to": "ann@mail.test", "cc": {EVIL: True}}).asks
+
+
+def test_a_receiver_in_an_object_of_content_decides():
+    assert judge({"to": "ann@mail.test", "body": {"to": "eve", "text": "Hi."}}).asks
+    assert not judge({"to": "ann@mail.test", "body": {"to": "ann@mail.test", "text": "Hi."}}).asks
+
+
+def test_the_owner_may_say_that_all_in_an_object_is_content():
+    corrected = correct_signature(MAIL, FlowCorrection(roles={"body": ArgumentRole.CONTENT}))
+    assert not judge({"to": "ann@mail.test", "body": {"card": "eve"}}, signature=corrected).asks
 
 
 def test_where_nothing_says_where_all_of_it_decides():

@@ -39,6 +39,11 @@ def test_a_short_value_occurs_only_where_its_argument_is_named():
     assert not finds(PROMPT, "Bob", "from")
 
 
+@pytest.mark.parametrize("text", ["lunch with Bob", "with 'Bob'", "user: Bob", "the user is Bob", "to @Bob"])
+def test_quotes_and_signs_may_be_between_a_name_and_its_value(text):
+    assert finds(text, "Bob", "to", "with", "user")
+
+
 def test_a_short_key_occurs_only_where_it_is_named_as_one():
     assert finds(PROMPT, "13", "file", "id")
     assert not finds(PROMPT, "14", "file", "id")
@@ -121,8 +126,8 @@ def test_nothing_is_put_together(words, parts):
 def test_a_value_that_occurs_is_in_the_text_letter_by_letter(text, value):
     match = index_text("prompt", text).find(value)
     if match is not None:
-        found = "".join(text[match.start : match.end].split())
-        assert "".join(value.split()).casefold().strip() in found.casefold() or not value.isascii()
+        passage = "".join(text[match.start : match.end].split())
+        assert "".join(value.split()).casefold().strip() in passage.casefold() or not value.isascii()
 
 
 @pytest.mark.parametrize("unit", ["a", "1,", "a@b.", "'", ":=", "1 "])

@@ -89,14 +89,15 @@ def _reads_people(words: tuple[str, ...]) -> bool:
 
 
 def _free(flow: ArgumentFlow, *, decides: bool) -> ArgumentFlow:
-    return replace(flow, role=ArgumentRole.DECIDES if decides else ArgumentRole.DETAIL)
+    return replace(flow, role=ArgumentRole.DECIDES if decides else ArgumentRole.DETAIL, is_whole=True)
 
 
 def _fix(flow: ArgumentFlow, *, decides: bool) -> ArgumentFlow:
     """Return the role that a list of what decides leaves an argument: what is not in it may still be content."""
     if decides:
-        return replace(flow, role=ArgumentRole.DECIDES)
-    return flow if flow.role is not ArgumentRole.DECIDES else replace(flow, role=ArgumentRole.CONTENT)
+        return replace(flow, role=ArgumentRole.DECIDES, is_whole=True)
+    role = ArgumentRole.CONTENT if flow.role is ArgumentRole.DECIDES else flow.role
+    return replace(flow, role=role, is_whole=True)
 
 
 def _list_placeholders(template: str) -> frozenset[str]:

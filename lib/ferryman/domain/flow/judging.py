@@ -53,7 +53,7 @@ class _Leaf:
 def judge_flow(signature: FlowSignature, arguments: Mapping[str, Any], context: FlowContext) -> FlowVerdict:
     """Return whether a call may go, or waits for a person because of where its deciding arguments may come from."""
     is_public = context.label.confidentiality is Confidentiality.PUBLIC and not any(
-        isinstance(value, FlowValue) for _, value in islice(walk(arguments), LEAVES_MAX)
+        isinstance(value, FlowValue) for _, value in walk(arguments)
     )
     if not signature.has_effect or (not signature.changes and is_public):
         return FlowVerdict(tool=signature.tool, reason=FlowReason.READS)
@@ -97,7 +97,7 @@ def _list_leaves(signature: FlowSignature, arguments: Mapping[str, Any], label: 
                 for key in value:
                     yield _Leaf(path=where, value=key, flow=_NAME, is_tainted=is_tainted)
             elif value is not None and value != "":
-                inner = classify_argument(keys[-1], {}, {}) if keys and flow.role is ArgumentRole.DECIDES else flow
+                inner = classify_argument(keys[-1], {}, {}) if keys and not flow.is_whole else flow
                 yield _Leaf(path=where, value=value, flow=inner, is_tainted=is_tainted)
 
 
@@ -153,5 +153,5 @@ def _locate(origins: Sequence[ArgumentOrigin], read: Sequence[tuple[str, str]]) 
 def _build_origin(
     leaf: _Leaf, trust: Trust, match: Match | None = None, *, thing: str | None = None, value: str | None = None
 ) -> ArgumentOrigin:
-    shown = str(leaf.value) if value is None else value
-    return ArgumentOrigin(path=".".join(leaf.path), value=shown[:VALUE_SHOWN_MAX], trust=trust, match=match, thing=thing)
+    text = str(leaf.value) if value is None else value
+    return ArgumentOrigin(path=".".join(leaf.path), value=text[:VALUE_SHOWN_MAX], trust=trust, match=match, thing=thing)

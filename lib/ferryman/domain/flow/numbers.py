@@ -39,7 +39,7 @@ def read_number(token: str) -> Decimal | None:
 
 def list_numbers(tokens: Iterable[Token], text: str) -> dict[Decimal, NumberPlace]:
     """Return the numbers among the tokens of `text`, each where it is an amount of money first, else where it is longest."""
-    found: dict[Decimal, NumberPlace] = {}
+    places: dict[Decimal, NumberPlace] = {}
     before, previous = "", _NONE
     for token in tokens:
         written = text[token.start : token.end]
@@ -48,15 +48,15 @@ def list_numbers(tokens: Iterable[Token], text: str) -> dict[Decimal, NumberPlac
             continue
         bare = _UNITS.sub("", _CURRENCY.sub("", written, count=1))
         number = read_number(bare)
-        if number is not None and (number in found or len(found) < NUMBERS_MAX):
+        if number is not None and (number in places or len(places) < NUMBERS_MAX):
             place = NumberPlace(start=token.start, end=token.end, is_money=bare != written or before in _CURRENCIES)
-            known = found.get(number)
+            known = places.get(number)
             if known is None or _rank(place) > _rank(known):
-                found[number] = place
-        elif token.form in _CURRENCIES and previous in found:
-            found[previous] = NumberPlace(start=found[previous].start, end=token.end, is_money=True)
+                places[number] = place
+        elif token.form in _CURRENCIES and previous in places:
+            places[previous] = NumberPlace(start=places[previous].start, end=token.end, is_money=True)
         before, previous = token.form, number if number is not None else _NONE
-    return found
+    return places
 
 
 def _rank(place: NumberPlace) -> tuple[bool, int]:

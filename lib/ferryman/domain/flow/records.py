@@ -38,14 +38,14 @@ class NamedRecord:
 
 def list_records(result: Any, source: Source) -> Iterator[NamedRecord]:
     """Yield the records in a result, a JSON value: what has exactly one key, and a name."""
-    things, left, stack = split_words(source.tool), RECORDS_MAX, [result]
-    while stack and left:
+    things, room, stack = split_words(source.tool), RECORDS_MAX, [result]
+    while stack and room:
         value = stack.pop()
         if isinstance(value, Mapping):
             keys = [str(inner) for field_name, inner in value.items() if _is_field(field_name, inner, _KEYS)]
             names = [str(inner) for field_name, inner in value.items() if _is_field(field_name, inner, _NAMES)]
             if len(keys) == 1 and names:
-                left -= 1
+                room -= 1
                 yield NamedRecord(key=keys[0], name=names[0], things=things, source=source)
             stack.extend(value.values())
         elif isinstance(value, list | tuple):

@@ -84,9 +84,9 @@ def _find_role(words: Sequence[str], variants: Sequence[Mapping[str, Any]]) -> A
         str(variant.get("format")) in ("date", "date-time", "time", "duration") for variant in variants
     ):
         return ArgumentRole.DETAIL
-    given = [variant for variant in variants if variant.get("type") != "null"]
+    possible = [variant for variant in variants if variant.get("type") != "null"]
     is_receiving = not RECEIVING_WORDS.isdisjoint(words)
-    if given and not is_receiving and all(_is_choice(variant) for variant in given):
+    if possible and not is_receiving and all(_is_choice(variant) for variant in possible):
         return ArgumentRole.DETAIL
     return ArgumentRole.DECIDES
 
@@ -106,7 +106,7 @@ def _list_naming_words(words: tuple[str, ...], variants: Sequence[Mapping[str, A
 
 def _list_variants(schema: Any, definitions: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return what a schema may be, with references and alternatives resolved, as far as `_SCHEMA_DEPTH_MAX`."""
-    found, level = [], [schema]
+    resolved, level = [], [schema]
     for _ in range(_SCHEMA_DEPTH_MAX):
         following: list[Any] = []
         for part in level:
@@ -119,6 +119,6 @@ def _list_variants(schema: Any, definitions: Mapping[str, Any]) -> list[Mapping[
             elif inner:
                 following += [variant for variants in inner for variant in variants[:50]]
             else:
-                found.append(part)
+                resolved.append(part)
         level = following[:200]
-    return found
+    return resolved

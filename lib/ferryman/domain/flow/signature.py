@@ -23,13 +23,14 @@ class ArgumentFlow:
     """The role of one argument.
 
     `words` are those by which a text names it. `identifies` tells that it is the key of a thing, and `things` are words for
-    what that is, such as `file`.
+    what that is, such as `file`. `is_whole` tells that the role is that of all in it; else what is in an object has its own.
     """
 
     role: ArgumentRole
     words: tuple[str, ...] = ()
     identifies: bool = False
     things: tuple[str, ...] = ()
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ class FlowCorrection:
 
 def correct_signature(signature: FlowSignature, correction: FlowCorrection) -> FlowSignature:
     """Return `signature` as its owner has corrected it."""
-    roles = {name: replace(signature.find_flow(name), role=role) for name, role in correction.roles.items()}
+    roles = {name: replace(signature.find_flow(name), role=role, is_whole=True) for name, role in correction.roles.items()}
     return replace(
         signature,
         changes=signature.changes if correction.changes is None else correction.changes,

@@ -51,25 +51,25 @@ class TokenText:
     tokens: tuple[Token, ...] = field(repr=False)
     starts: tuple[int, ...] = field(repr=False)
 
-    def find(self, needle: str) -> tuple[int, int] | None:
-        """Return the first and the last of the tokens that `needle`, joined tokens, is; None where it does not occur."""
-        if not needle.strip(SEPARATOR):
+    def find(self, sought: str) -> tuple[int, int] | None:
+        """Return the first and the last of the tokens that `sought`, joined tokens, is; None where it does not occur."""
+        if not sought.strip(SEPARATOR):
             return None
-        index = self.joined.find(needle)
+        index = self.joined.find(sought)
         if index < 0:
             return None
         first = bisect_right(self.starts, index + 1) - 1
-        return first, bisect_right(self.starts, index + len(needle) - 1) - 1
+        return first, bisect_right(self.starts, index + len(sought) - 1) - 1
 
 
 def join_tokens(tokens: Iterator[Token] | tuple[Token, ...]) -> TokenText:
     """Return tokens as a text in which others are found."""
-    kept, starts, position = tuple(tokens), [], 1
-    for token in kept:
+    listed, starts, position = tuple(tokens), [], 1
+    for token in listed:
         starts.append(position)
         position += len(token.form) + 1
-    joined = SEPARATOR + "".join(f"{token.form}{SEPARATOR}" for token in kept)
-    return TokenText(joined=joined, tokens=kept, starts=tuple(starts))
+    joined = SEPARATOR + "".join(f"{token.form}{SEPARATOR}" for token in listed)
+    return TokenText(joined=joined, tokens=listed, starts=tuple(starts))
 
 
 def tokenize(text: str) -> Iterator[Token]:

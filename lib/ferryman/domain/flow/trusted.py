@@ -22,7 +22,7 @@ VALUE_CHARACTERS_MAX = 10_000
 EXCERPT_CHARACTERS = 40
 """How much of a text is shown on either side of what was found."""
 
-_SKIPPED = frozenset("()[]{}<>\"'`«»“”‘’:=#@*_~.,") | {"is", "no", "with", "number", "named", "called"}
+_SKIPPED = frozenset("()[]{}<>\"'`«»“”‘’:=#@*_~.,") | {"is", "named", "called"}
 """What may be between a name and its value."""
 
 Span = tuple[int, int]
@@ -65,11 +65,11 @@ class TrustedText:
         value = value.strip()
         if not value or len(value) > VALUE_CHARACTERS_MAX or has_hidden(value):
             return None
-        needle = join_tokens(tokenize(value)).joined
+        sought = join_tokens(tokenize(value)).joined
         if len(value) >= VALUE_CHARACTERS_MIN:
-            return _get_span(self._all, needle)
+            return _get_span(self._all, sought)
         for name in names:
-            span = _get_span(self._named, f"{SEPARATOR}{name}{needle}")
+            span = _get_span(self._named, f"{SEPARATOR}{name}{sought}")
             if span is not None:
                 return span
         return None
@@ -87,9 +87,9 @@ class TrustedText:
 def index_text(source: str, text: str) -> TrustedText:
     """Return a text that is trusted, ready for values to be found in it."""
     tokens = tuple(tokenize(text))
-    kept = tuple(token for token in tokens if token.form not in _SKIPPED)
+    named = tuple(token for token in tokens if token.form not in _SKIPPED)
     return TrustedText(
-        source=source, text=text, _all=join_tokens(tokens), _named=join_tokens(kept), _numbers=list_numbers(tokens, text)
+        source=source, text=text, _all=join_tokens(tokens), _named=join_tokens(named), _numbers=list_numbers(tokens, text)
     )
 
 
@@ -100,9 +100,9 @@ def find_trusted(
     return next((match for text in texts if (match := text.find(value, names, is_key=is_key)) is not None), None)
 
 
-def _get_span(text: TokenText, needle: str) -> Span | None:
-    found = text.find(needle)
-    if found is None:
+def _get_span(text: TokenText, sought: str) -> Span | None:
+    span = text.find(sought)
+    if span is None:
         return None
-    first, last = (text.tokens[index] for index in found)
+    first, last = (text.tokens[index] for index in span)
     return first.start, last.end

@@ -10,7 +10,7 @@ from ferryman.domain.json_tree import map_leaves
 from ferryman.domain.labels.label import FlowLabel, join
 
 REFERENCE = "$from"
-"""The one name of an object that stands for a value: `{"$from": {"call": 3, "path": ["0", "id"]}}`."""
+"""The one name of an object that refers to a value: `{"$from": {"call": 3, "path": ["0", "id"]}}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

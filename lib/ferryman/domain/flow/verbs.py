@@ -87,9 +87,9 @@ def _reads_by_description(description: str) -> bool:
 
 def _has_further_effect(description: str) -> bool:
     """Tell whether a description says that a tool also does something, such as "also sends an email"."""
-    left = 0
+    remaining = 0
     for word in list_description_words(description):
-        if left and any(form in CHANGING for form in list_forms(word)):
+        if remaining and any(form in CHANGING for form in list_forms(word)):
             return True
-        left = _ALSO_WORDS if word == "also" else max(0, left - 1)
+        remaining = _ALSO_WORDS if word == "also" else max(0, remaining - 1)
     return False

@@ -76,7 +76,7 @@ class FlowVerdict:
 
 
 def list_lines(verdict: FlowVerdict) -> list[str]:
-    """Return a verdict as a tree of lines: for whoever asks why, and for whoever decides."""
+    """Return a verdict as a tree of lines: for a person who asks why, or who decides."""
     lines = [f"{verdict.tool}: {'waits for a person' if verdict.asks else 'may go'} ({verdict.reason})"]
     for index, origin in enumerate(verdict.origins):
         is_last = index == len(verdict.origins) - 1
