@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ferryman.domain.flow.tokens import Token
+from ferryman.domain.flow.tokens import TextToken
 from ferryman.domain.flow.words import read_words
 
 NUMBERS_MAX = 10_000
@@ -37,7 +37,7 @@ def read_number(token: str) -> Decimal | None:
     return Decimal(token.replace(",", "")).normalize()
 
 
-def list_numbers(tokens: Iterable[Token], text: str) -> dict[Decimal, NumberPlace]:
+def list_numbers(tokens: Iterable[TextToken], text: str) -> dict[Decimal, NumberPlace]:
     """Return the numbers among the tokens of `text`, each where it is an amount of money first, else where it is longest."""
     places: dict[Decimal, NumberPlace] = {}
     before, previous = "", _NONE

@@ -35,7 +35,7 @@ _EMAIL = re.compile(r"[^\s@/:]{1,200}@[^\s@/:]{1,253}\.[^\s@/:]{1,63}")
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,15}://|[Ww]{3}\.)")
 
 
-class Token(NamedTuple):
+class TextToken(NamedTuple):
     """One token: its form for comparing, and where it is in the text."""
 
     form: str
@@ -48,7 +48,7 @@ class TokenText:
     """A text as its tokens, joined: a value occurs in it where its own tokens, joined, do."""
 
     joined: str = field(repr=False)
-    tokens: tuple[Token, ...] = field(repr=False)
+    tokens: tuple[TextToken, ...] = field(repr=False)
     starts: tuple[int, ...] = field(repr=False)
 
     def find(self, sought: str) -> tuple[int, int] | None:
@@ -62,7 +62,7 @@ class TokenText:
         return first, bisect_right(self.starts, index + len(sought) - 1) - 1
 
 
-def join_tokens(tokens: Iterator[Token] | tuple[Token, ...]) -> TokenText:
+def join_tokens(tokens: Iterator[TextToken] | tuple[TextToken, ...]) -> TokenText:
     """Return tokens as a text in which others are found."""
     listed, starts, position = tuple(tokens), [], 1
     for token in listed:
@@ -72,14 +72,14 @@ def join_tokens(tokens: Iterator[Token] | tuple[Token, ...]) -> TokenText:
     return TokenText(joined=joined, tokens=listed, starts=tuple(starts))
 
 
-def tokenize(text: str) -> Iterator[Token]:
+def tokenize(text: str) -> Iterator[TextToken]:
     """Yield the tokens of `text` in order, the punctuation around words as tokens of their own."""
     for match in _CHUNK.finditer(text[:TEXT_CHARACTERS_MAX]):
         chunk = match[0]
         if match.end() == TEXT_CHARACTERS_MAX < len(text):
             return  # it is cut
         if chunk.isalnum():  # most are: nothing in them is to be divided
-            yield Token(_fold(chunk), match.start(), match.end())
+            yield TextToken(_fold(chunk), match.start(), match.end())
         else:
             yield from _divide(chunk, match.start())
 
@@ -101,14 +101,14 @@ def has_hidden(text: str) -> bool:
     )
 
 
-def _divide(chunk: str, start: int) -> Iterator[Token]:
+def _divide(chunk: str, start: int) -> Iterator[TextToken]:
     begin, end = 0, len(chunk)
     while begin < end and chunk[begin] in _OPENING:
-        yield Token(chunk[begin], start + begin, start + begin + 1)
+        yield TextToken(chunk[begin], start + begin, start + begin + 1)
         begin += 1
-    tail: list[Token] = []
+    tail: list[TextToken] = []
     while end > begin and chunk[end - 1] in _CLOSING:
-        tail.append(Token(chunk[end - 1], start + end - 1, start + end))
+        tail.append(TextToken(chunk[end - 1], start + end - 1, start + end))
         end -= 1
     core = chunk[begin:end]
     run_on = _RUN_ON.fullmatch(core)
@@ -126,12 +126,12 @@ def _divide(chunk: str, start: int) -> Iterator[Token]:
     yield from reversed(tail)
 
 
-def _write(word: str, start: int) -> Iterator[Token]:
+def _write(word: str, start: int) -> Iterator[TextToken]:
     if word.endswith(_POSSESSIVE) and len(word) > 2:
-        yield Token(_fold(word[:-2]), start, start + len(word) - 2)
-        yield Token("'s", start + len(word) - 2, start + len(word))
+        yield TextToken(_fold(word[:-2]), start, start + len(word) - 2)
+        yield TextToken("'s", start + len(word) - 2, start + len(word))
     else:
-        yield Token(_fold(word), start, start + len(word))
+        yield TextToken(_fold(word), start, start + len(word))
 
 
 def _fold(word: str) -> str:
