@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench.agentdojo.measuring import Measured, measure_attacks, measure_curve
+from bench.agentdojo.measuring import BenchFigures, measure_attacks, measure_curve
 from bench.agentdojo.picture import draw_curve
 from bench.agentdojo.runs import Bench, Guarding
 from bench.agentdojo.suites import ROOT, SuiteProcess
@@ -14,13 +14,13 @@ PAGE, PICTURE = ROOT / "docs/agentdojo.md", ROOT / "docs/images/agentdojo.svg"
 BEGIN, END = "<!-- agentdojo -->\n", "<!-- end of agentdojo -->\n"
 
 
-def measure() -> Measured:
+def measure() -> BenchFigures:
     """Run all of it."""
     with SuiteProcess() as process:
         bench = Bench(process)
         curve, strict = (measure_curve(bench, names_records=names_records) for names_records in (True, False))
         controls = bench.run_pairs_plain(), bench.run_pairs(None)
-        return Measured(
+        return BenchFigures(
             tasks=curve.tasks,
             pairs=len(bench.list_pairs()),
             curve=curve,
@@ -41,13 +41,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.agentdojo", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write docs/agentdojo.md and docs/images/agentdojo.svg")
     options = parser.parse_args()
-    measured = measure()
-    table = render(measured)
+    figures = measure()
+    table = render(figures)
     print(table)
     if options.write:
-        PICTURE.write_text(draw_curve(measured))
+        PICTURE.write_text(draw_curve(figures))
         write_page(PAGE, table)
-    return int(any(row.won for row in (*measured.attacks, *measured.at_once)))
+    return int(any(row.won for row in (*figures.attacks, *figures.at_once)))
 
 
 if __name__ == "__main__":

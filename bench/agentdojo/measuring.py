@@ -32,7 +32,7 @@ class Attacks:
     """Attacks by calls that win without the kernel."""
     unjudged: int
     """Attacks by calls that win on the kernel without the flow policy."""
-    asked: int
+    declined: int
     """Attacks that waited for a person, who declined."""
     failed: int
     """Attacks that did not get what they want, though nobody was asked."""
@@ -45,7 +45,7 @@ class Attacks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class BenchFigures:
     """All that is printed."""
 
     tasks: int
@@ -76,7 +76,7 @@ def measure_attacks(plain: Sequence[RunResult], unjudged: Sequence[RunResult], j
             pairs=len(results),
             plain=_count_won(suite, plain),
             unjudged=_count_won(suite, unjudged),
-            asked=sum(result.declined > 0 and not result.attacked for result in results),
+            declined=sum(result.declined > 0 and not result.attacked for result in results),
             failed=sum(not result.declined and not result.attacked for result in results),
             won=_count_won(suite, results),
             words=sum(result.attacked and not result.has_injected_calls for result in results),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.agentdojo.measuring import Measured
+from bench.agentdojo.measuring import BenchFigures
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 820, 360, 60, 300, 30, 50
+WIDTH, HEIGHT, MARGIN, RIGHT, TOP, BOTTOM = 820, 360, 60, 300, 30, 50
 PUBLISHED = (("CaMeL, a real model, nobody asked: 77 %", 77.0), ("AgentFlow, a real model, nobody asked: 63.3 %", 63.3))
 LEAST = 40
 """The percentage at the bottom."""
@@ -14,37 +14,37 @@ LEAST = 40
 INK, GRID, FIRST, SECOND, OTHER = "#334155", "#cbd5e1", "#2563eb", "#0d9488", "#b45309"
 
 
-def draw_curve(measured: Measured) -> str:
+def draw_curve(figures: BenchFigures) -> str:
     """Return the picture: tasks done with at most so many approvals each, beside published figures."""
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12"',
         f'  fill="{INK}">',
         "<title>AgentDojo: tasks done by approvals</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        f'<text x="{LEFT}" y="18">AgentDojo user tasks that are done, in percent</text>',
+        f'<text x="{MARGIN}" y="18">AgentDojo user tasks that are done, in percent</text>',
     ]
     for percent in range(LEAST, 101, 10):
         y = _get_y(float(percent))
-        lines.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="{GRID}"/>')
-        lines.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{percent}</text>')
-    steps = len(measured.curve.done)
+        lines.append(f'<path d="M{MARGIN} {y:.1f}H{WIDTH - RIGHT}" stroke="{GRID}"/>')
+        lines.append(f'<text x="{MARGIN - 8}" y="{y + 4:.1f}" text-anchor="end">{percent}</text>')
+    steps = len(figures.curve.done)
     lines += [
         f'<text x="{_get_x(step, steps):.1f}" y="{HEIGHT - 30}" text-anchor="middle">{step}</text>' for step in range(steps)
     ]
-    middle = (LEFT + WIDTH - RIGHT) / 2
+    middle = (MARGIN + WIDTH - RIGHT) / 2
     lines.append(
         f'<text x="{middle}" y="{HEIGHT - 10}" text-anchor="middle">approvals that a person gives in one task, at most</text>'
     )
     for label, published in PUBLISHED:
         y = _get_y(published)
-        lines.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="{OTHER}" stroke-dasharray="5 4"/>')
+        lines.append(f'<path d="M{MARGIN} {y:.1f}H{WIDTH - RIGHT}" stroke="{OTHER}" stroke-dasharray="5 4"/>')
         lines.append(f'<text x="{WIDTH - RIGHT + 8}" y="{y + 4:.1f}" fill="{OTHER}">{label}</text>')
     for done, color, label, offset in (
-        (measured.curve.done, FIRST, "flow policy", -6),
-        (measured.strict.done, SECOND, "without keys of named things", 12),
+        (figures.curve.done, FIRST, "flow policy", -6),
+        (figures.strict.done, SECOND, "without keys of named things", 12),
     ):
-        lines += _draw_line([100 * number / measured.tasks for number in done], color)
-        y = _get_y(100 * done[-1] / measured.tasks) + offset
+        lines += _draw_line([100 * number / figures.tasks for number in done], color)
+        y = _get_y(100 * done[-1] / figures.tasks) + offset
         lines.append(f'<text x="{WIDTH - RIGHT + 8}" y="{y + 4:.1f}" fill="{color}">{label}, scripted model</text>')
     return "\n".join([*lines, "</svg>", ""])
 
@@ -57,7 +57,7 @@ def _draw_line(percents: Sequence[float], color: str) -> list[str]:
 
 
 def _get_x(step: int, steps: int) -> float:
-    return LEFT + 20 + (WIDTH - LEFT - RIGHT - 40) * step / (steps - 1)
+    return MARGIN + 20 + (WIDTH - MARGIN - RIGHT - 40) * step / (steps - 1)
 
 
 def _get_y(percent: float) -> float:

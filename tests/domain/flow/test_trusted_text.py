@@ -126,8 +126,8 @@ def test_nothing_is_put_together(words, parts):
 def test_a_value_that_occurs_is_in_the_text_letter_by_letter(text, value):
     match = index_text("prompt", text).find(value)
     if match is not None:
-        passage = "".join(text[match.start : match.end].split())
-        assert "".join(value.split()).casefold().strip() in passage.casefold() or not value.isascii()
+        fragment = "".join(text[match.start : match.end].split())
+        assert "".join(value.split()).casefold().strip() in fragment.casefold() or not value.isascii()
 
 
 @pytest.mark.parametrize("unit", ["a", "1,", "a@b.", "'", ":=", "1 "])

@@ -45,7 +45,7 @@ class _Leaf:
     """One value among the arguments of a call."""
 
     path: tuple[str, ...]
-    value: Any
+    value: Any = field(repr=False)
     flow: ArgumentFlow
     is_tainted: bool
 

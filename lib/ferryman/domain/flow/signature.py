@@ -47,7 +47,7 @@ class FlowSignature:
     sends: bool = False
     destroys: bool = False
     reads_people: bool = False
-    arguments: Mapping[str, ArgumentFlow] = field(default_factory=dict)
+    arguments: Mapping[str, ArgumentFlow] = field(default_factory=dict, repr=False)
 
     @property
     def has_effect(self) -> bool:
