@@ -111,20 +111,20 @@ def test_more_values_than_are_judged_wait():
     assert judge({"to": ["ann@mail.test"] * (LEAVES_MAX + 1)}).reason is FlowReason.TOO_MANY
 
 
-RECORDS = index_records(list_records([{"id": 7, "filename": "weekly-report.docx"}], Source(tool="list_files", call=2)))
+RECORDS = index_records(list_records([{"id": 7, "filename": "weekly-report.docx"}], Source(tool="list_documents", call=2)))
 
 
-@pytest.mark.parametrize(("tool", "asks"), [("append_to_file", False), ("delete_file", True)])
+@pytest.mark.parametrize(("tool", "asks"), [("write_document", False), ("erase_document", True)])
 def test_the_key_of_a_named_thing_is_trusted_but_not_to_take_it_away(tool, asks):
-    signature = derive_signature(tool, "", {"properties": {"file_id": TEXT, "content": TEXT}})
-    verdict = judge({"file_id": "7", "content": "x"}, signature=signature, records=RECORDS)
+    signature = derive_signature(tool, "", {"properties": {"document_id": TEXT, "content": TEXT}})
+    verdict = judge({"document_id": "7", "content": "x"}, signature=signature, records=RECORDS)
     assert verdict.asks is asks
     assert asks or verdict.origins[0].trust is Trust.RECORD
 
 
 def test_without_records_the_key_of_a_named_thing_waits():
-    signature = derive_signature("append_to_file", "", {"properties": {"file_id": TEXT}})
-    assert judge({"file_id": "7"}, signature=signature).asks
+    signature = derive_signature("write_document", "", {"properties": {"document_id": TEXT}})
+    assert judge({"document_id": "7"}, signature=signature).asks
 
 
 def test_a_trusted_conversation_hands_on_a_tainted_value_only_by_a_person():
