@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving approvals protocols fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving approvals protocols fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -140,6 +140,11 @@ profile: $(READY) ## Where the time of one call and of one execution goes: text 
 figures: $(READY) ## What a newcomer waits for: a fresh clone installed and its demo run, and a first execution beside a later one
 	@$(BIN)/python -m bench.cold_start
 	@$(BIN)/python -m bench.first_run
+
+agentdojo: $(READY) ## A hijacked model in the suites of AgentDojo, with the flow policy and without: into docs/agentdojo.md; some minutes
+	@test -x build/agentdojo/venv/bin/python || $(PYTHON) -m venv build/agentdojo/venv
+	@$(call INSTALL,build/agentdojo/venv) locks/agentdojo.lock
+	@$(BIN)/python -m bench.agentdojo --write
 
 recording: $(READY) ## Run the demo and write what it prints to docs/images/demo.svg, the picture in the README
 	@$(BIN)/python -m bench.recording

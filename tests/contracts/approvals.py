@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.approvals.approval import LIFETIME, Approval, derive_approval_id
-from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict
+from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.labels.label import OWNED
 
@@ -39,7 +39,9 @@ def build_approval(seq: int = 0, *, digest: str = "d1", tool: str = "api_call", 
     )
 
 
-def sign(approval: Approval, verdict: Verdict = Verdict.APPROVE, *, sends: int = 1, **other: Any) -> SignedDecision:
+def sign(
+    approval: Approval, verdict: DecisionVerdict = DecisionVerdict.APPROVE, *, sends: int = 1, **other: Any
+) -> SignedDecision:
     """Return a decision about `approval`, with a signature that the stores do not look at."""
     decision = Decision(
         approval=approval.id,
@@ -49,7 +51,7 @@ def sign(approval: Approval, verdict: Verdict = Verdict.APPROVE, *, sends: int =
         execution=approval.execution,
         seq=approval.seq,
         verdict=verdict,
-        sends_max=sends if verdict is Verdict.APPROVE else 0,
+        sends_max=sends if verdict is DecisionVerdict.APPROVE else 0,
         **{"by": "pat", "at": LATER, **other},
     )
     return SignedDecision(decision=decision, key=1, signature="00")

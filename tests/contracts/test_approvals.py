@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from ferryman.domain.approvals.approval import Approval, ApprovalDecidedError, ApprovalExpiredError, ApprovalState
-from ferryman.domain.approvals.decision import Verdict
-from ferryman.domain.approvals.notice import Notice
+from ferryman.domain.approvals.decision import DecisionVerdict
+from ferryman.domain.approvals.notice import ApprovalNotice
 from ferryman.domain.delivery import AlertState
 from ferryman.domain.executions.execution import OWNER
 from ferryman.domain.page import Position
@@ -19,7 +19,9 @@ from .conftest import Stores
 from .values import DONE, LATER, read_execution
 
 
-async def decide(stores: Stores, approval: Approval, verdict: Verdict = Verdict.APPROVE, sends: int = 1) -> Approval:
+async def decide(
+    stores: Stores, approval: Approval, verdict: DecisionVerdict = DecisionVerdict.APPROVE, sends: int = 1
+) -> Approval:
     return await stores.approvals.decide(sign(approval, verdict, sends=sends), now=LATER)
 
 
@@ -36,12 +38,12 @@ async def test_an_unknown_approval_is_none(stores: Stores) -> None:
 @pytest.mark.parametrize(
     ("verdict", "state"),
     [
-        (Verdict.APPROVE, ApprovalState.APPROVED),
-        (Verdict.DENY, ApprovalState.DENIED),
-        (Verdict.EDIT, ApprovalState.EDITED),
+        (DecisionVerdict.APPROVE, ApprovalState.APPROVED),
+        (DecisionVerdict.DENY, ApprovalState.DENIED),
+        (DecisionVerdict.EDIT, ApprovalState.EDITED),
     ],
 )
-async def test_a_decision_is_stored_with_its_signature(stores: Stores, verdict: Verdict, state: ApprovalState) -> None:
+async def test_a_decision_is_stored_with_its_signature(stores: Stores, verdict: DecisionVerdict, state: ApprovalState) -> None:
     await journal_calls(stores)
     approval = await ask(stores)
     decided = await decide(stores, approval, verdict)
@@ -49,7 +51,7 @@ async def test_a_decision_is_stored_with_its_signature(stores: Stores, verdict: 
     assert await stores.approvals.get(approval.id) == decided
 
 
-async def test_deciding_the_same_again_changes_nothing_whoever_does(stores: Stores) -> None:
+async def test_deciding_the_same_again_changes_nothing_no_matter_who_does(stores: Stores) -> None:
     await journal_calls(stores)
     approval = await ask(stores)
     decided = await decide(stores, approval)
@@ -61,14 +63,14 @@ async def test_deciding_otherwise_is_refused(stores: Stores) -> None:
     approval = await ask(stores)
     decided = await decide(stores, approval)
     with pytest.raises(ApprovalDecidedError):
-        await decide(stores, approval, Verdict.DENY)
+        await decide(stores, approval, DecisionVerdict.DENY)
     assert await stores.approvals.get(approval.id) == decided
 
 
 async def test_of_two_decisions_at_once_one_counts(stores: Stores) -> None:
     await journal_calls(stores)
     approval = await ask(stores)
-    both = (decide(stores, approval, verdict) for verdict in (Verdict.APPROVE, Verdict.DENY))
+    both = (decide(stores, approval, verdict) for verdict in (DecisionVerdict.APPROVE, DecisionVerdict.DENY))
     outcomes = await asyncio.gather(*both, return_exceptions=True)
     assert sum(isinstance(outcome, Approval) for outcome in outcomes) == 1
 
@@ -200,8 +202,8 @@ async def test_an_approval_of_no_call_is_never_decided(stores: Stores) -> None:
 async def test_what_became_of_a_notice_is_stored_until_it_is_settled(stores: Stores) -> None:
     await journal_calls(stores)
     approval = await ask(stores)
-    tried = Notice(attempts=1, reason="timed out")
-    sent = Notice(state=AlertState.DELIVERED, attempts=2, status=204, settled_at=LATER)
+    tried = ApprovalNotice(attempts=1, reason="timed out")
+    sent = ApprovalNotice(state=AlertState.DELIVERED, attempts=2, status=204, settled_at=LATER)
     assert await stores.approvals.record_notice(approval.id, tried) == tried
     assert await stores.approvals.record_notice(approval.id, replace(tried, reason="again")) == tried
     assert await stores.approvals.record_notice(approval.id, sent) == sent
@@ -212,6 +214,6 @@ async def test_what_became_of_a_notice_is_stored_until_it_is_settled(stores: Sto
 async def test_what_was_decided_stays_when_its_notice_is_settled(stores: Stores) -> None:
     await journal_calls(stores)
     decided = await decide(stores, await ask(stores))
-    sent = Notice(state=AlertState.FAILED, attempts=1)
+    sent = ApprovalNotice(state=AlertState.FAILED, attempts=1)
     await stores.approvals.record_notice(decided.id, sent)
     assert await stores.approvals.get(decided.id) == replace(decided, notice=sent)

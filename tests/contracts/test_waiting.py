@@ -22,14 +22,14 @@ from .approvals import SECOND, ask, build_approval, journal_calls, sign
 from .conftest import Stores
 from .values import DONE, ENTRY, EXECUTION, LATER, LEASE, OPENING, POLICY, RESULT, TOO_LATE, call_request, put, read_execution
 
-KEPT = Decimal(2)
+RESERVED_FOR_CALLS = Decimal(2)
 DAY = timedelta(days=1)
 
 
 async def park(stores: Stores) -> Execution:
     """Park the execution with both calls, and return it as it is stored."""
     await journal_calls(stores)
-    await stores.executions.park(await read_execution(stores), waiting_for="appr_1", keep=KEPT, now=LATER)
+    await stores.executions.park(await read_execution(stores), waiting_for="appr_1", keep=RESERVED_FOR_CALLS, now=LATER)
     return await read_execution(stores)
 
 
@@ -122,14 +122,14 @@ async def test_a_settled_call_says_who_approved_it(stores: Stores) -> None:
 async def test_a_parked_execution_waits_in_its_next_slice(stores: Stores) -> None:
     parked = await park(stores)
     assert (parked.slice, parked.waiting_for, parked.waiting_since) == (1, "appr_1", LATER)
-    assert (parked.credits_reserved, parked.credits_returned) == (KEPT, Decimal(98))
+    assert (parked.credits_reserved, parked.credits_returned) == (RESERVED_FOR_CALLS, Decimal(98))
 
 
 async def test_a_parked_execution_reserves_what_it_keeps(stores: Stores) -> None:
     await park(stores)
     balance = await stores.ledger.balance("owner:ann")
-    assert balance.credits_reserved == KEPT
-    assert {part.credits_reserved for part in balance.parts.values()} == {KEPT}
+    assert balance.credits_reserved == RESERVED_FOR_CALLS
+    assert {part.credits_reserved for part in balance.parts.values()} == {RESERVED_FOR_CALLS}
 
 
 async def test_a_parked_execution_holds_no_slot(stores: Stores) -> None:
@@ -142,10 +142,10 @@ async def test_a_parked_execution_holds_no_slot(stores: Stores) -> None:
 
 async def test_a_parked_execution_has_no_holder(stores: Stores) -> None:
     await journal_calls(stores)
-    held = await read_execution(stores)
-    await stores.executions.park(held, waiting_for="appr_1", keep=KEPT, now=LATER)
+    stored = await read_execution(stores)
+    await stores.executions.park(stored, waiting_for="appr_1", keep=RESERVED_FOR_CALLS, now=LATER)
     with pytest.raises(StaleError):
-        await stores.executions.renew(held, now=LATER, lease=LEASE)
+        await stores.executions.renew(stored, now=LATER, lease=LEASE)
 
 
 async def test_a_resumed_execution_reserves_as_before_and_has_waited(stores: Stores) -> None:
@@ -166,10 +166,10 @@ async def test_resuming_twice_resumes_once(stores: Stores) -> None:
 
 async def test_an_execution_that_is_parked_again_has_waited_since_it_was_first(stores: Stores) -> None:
     await park(stores)
-    await stores.executions.park(await claim(stores), waiting_for="appr_2", keep=KEPT, now=LATER + DAY)
+    await stores.executions.park(await claim(stores), waiting_for="appr_2", keep=RESERVED_FOR_CALLS, now=LATER + DAY)
     parked = await read_execution(stores)
     assert (parked.waiting_for, parked.waiting_since, parked.slice) == ("appr_2", LATER, 2)
-    assert (await stores.ledger.balance("owner:ann")).credits_reserved == KEPT
+    assert (await stores.ledger.balance("owner:ann")).credits_reserved == RESERVED_FOR_CALLS
 
 
 async def test_what_others_have_reserved_meanwhile_is_not_taken_away(stores: Stores) -> None:
@@ -184,7 +184,7 @@ async def test_what_others_have_reserved_meanwhile_is_not_taken_away(stores: Sto
         await stores.executions.resume(await claim(stores), reserve=Decimal(100), now=LATER + DAY)
     assert refused.value.alert
     assert (await read_execution(stores)).waiting_for == "appr_1"
-    assert (await stores.ledger.balance("owner:ann")).credits_reserved == rest + KEPT
+    assert (await stores.ledger.balance("owner:ann")).credits_reserved == rest + RESERVED_FOR_CALLS
 
 
 async def test_only_the_holder_resumes(stores: Stores) -> None:

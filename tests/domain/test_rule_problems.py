@@ -8,7 +8,7 @@ import pytest
 
 from ferryman.domain.approvals.rule_problems import find_rule_problems
 from ferryman.domain.approvals.rules import RULES_MAX, AmountLimit, ApprovalRule, ApprovalRules, ConfirmationMode
-from ferryman.domain.approvals.summary import Asking, find_asking
+from ferryman.domain.approvals.summary import AskingMode, find_asking
 
 ALWAYS, NEVER = ConfirmationMode.ALWAYS, ConfirmationMode.NEVER
 
@@ -58,19 +58,19 @@ def test_there_are_so_many_rules_at_most() -> None:
 
 def test_the_strictest_level_says_whether_a_tool_asks() -> None:
     rules = ApprovalRules(task=(rule(mode=NEVER),), agent=(rule(mode=ConfirmationMode.WHEN_UNTRUSTED),))
-    assert find_asking(rules, "http_get", needs_confirmation=False) is Asking.WHEN_UNTRUSTED
+    assert find_asking(rules, "http_get", needs_confirmation=False) is AskingMode.WHEN_UNTRUSTED
 
 
 def test_within_a_level_the_first_rule_without_a_condition_decides() -> None:
     rules = ApprovalRules(task=(rule(mode=NEVER, tools=("http_get",)), rule()))
     asking = [find_asking(rules, tool, needs_confirmation=False) for tool in ("http_get", "http_post")]
-    assert asking == [Asking.NEVER, Asking.ALWAYS]
+    assert asking == [AskingMode.NEVER, AskingMode.ALWAYS]
 
 
 def test_a_condition_makes_it_depend() -> None:
     rules = ApprovalRules(task=(rule(hosts=("a.test",)),))
-    assert find_asking(rules, "http_get", needs_confirmation=False) is Asking.DEPENDS
+    assert find_asking(rules, "http_get", needs_confirmation=False) is AskingMode.DEPENDS
 
 
 def test_a_tool_that_needs_confirmation_always_asks() -> None:
-    assert find_asking(ApprovalRules(task=(rule(mode=NEVER),)), "t", needs_confirmation=True) is Asking.ALWAYS
+    assert find_asking(ApprovalRules(task=(rule(mode=NEVER),)), "t", needs_confirmation=True) is AskingMode.ALWAYS

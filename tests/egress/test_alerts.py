@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.approvals.approval import ApprovalState
-from ferryman.domain.approvals.notice import Notice
+from ferryman.domain.approvals.notice import ApprovalNotice
 from ferryman.domain.credentials.credential import SealedCredential, Secret
 from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.alert_message import generate_secret, label_secret
@@ -72,7 +72,7 @@ class AlertStage:
         async with self.harness.serve("a.test", answer):
             return await send_alert(self._build(), alert)
 
-    async def notify(self, answer: Answer = reply(), *, approval: str = "appr_o") -> Notice | None:
+    async def notify(self, answer: Answer = reply(), *, approval: str = "appr_o") -> ApprovalNotice | None:
         """Return the notice of an approval likewise."""
         async with self.harness.serve("a.test", answer):
             return await send_notice(self._build(), approval)
@@ -238,7 +238,7 @@ async def test_a_call_that_waits_is_told_by_ids_its_tool_and_its_host(alerts: Al
         **{"execution_id": "exec_waiting_o", "tool": "http_post", "host": "api.github.com", "path": "/v1/approvals/appr_o"},
         "expires_at": "2026-12-21T12:00:00+00:00",
     }
-    assert notice == Notice(state=AlertState.DELIVERED, attempts=1, status=204, settled_at=START)
+    assert notice == ApprovalNotice(state=AlertState.DELIVERED, attempts=1, status=204, settled_at=START)
 
 
 async def test_a_notice_that_was_taken_is_not_sent_again(alerts: AlertStage) -> None:

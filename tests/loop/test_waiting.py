@@ -11,7 +11,7 @@ import pytest
 
 from ferryman.catalog.tools import get_fee
 from ferryman.domain.approvals.approval import LIFETIME, ApprovalState
-from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.credits.balance import name_owner_balance
@@ -106,7 +106,7 @@ async def test_the_time_limit_goes_on_where_it_stood(stage: WaitingStage, before
 
 async def test_a_denied_call_is_answered_and_the_model_goes_on(stage: WaitingStage) -> None:
     await start(stage)
-    await stage.decide(Verdict.DENY)
+    await stage.decide(DecisionVerdict.DENY)
     await stage.run()
     assert (stage.execution.status, stage.results[0].code, stage.sent) == (Status.COMPLETED, "denied", [])
 
@@ -204,7 +204,7 @@ async def test_others_of_the_owner_take_its_slot_meanwhile(stage: WaitingStage) 
 
 async def test_an_edited_call_becomes_another_call_that_is_asked_about_itself(stage: WaitingStage) -> None:
     await start(stage)
-    await stage.decide(Verdict.EDIT, edited=json.dumps({"url": "https://api.coingecko.com/other"}))
+    await stage.decide(DecisionVerdict.EDIT, edited=json.dumps({"url": "https://api.coingecko.com/other"}))
     await stage.run()
     first, second = stage.memory.tickets["e"].values()
     assert (second.parent, second.tool, second.state) == (0, "http_get", TicketState.WAITING)
@@ -214,7 +214,7 @@ async def test_an_edited_call_becomes_another_call_that_is_asked_about_itself(st
 
 async def test_the_result_of_an_edited_call_is_read_with_a_line_that_says_so(stage: WaitingStage) -> None:
     await start(stage)
-    await stage.decide(Verdict.EDIT, edited=json.dumps({"url": "https://api.coingecko.com/other"}))
+    await stage.decide(DecisionVerdict.EDIT, edited=json.dumps({"url": "https://api.coingecko.com/other"}))
     await stage.run()
     await stage.decide()
     await stage.run()
@@ -230,7 +230,7 @@ async def test_the_result_of_an_edited_call_is_read_with_a_line_that_says_so(sta
 
 async def test_an_edit_that_nobody_signed_changes_nothing(stage: WaitingStage) -> None:
     await start(stage)
-    await stage.decide(Verdict.EDIT, edited="{}", signed=False)
+    await stage.decide(DecisionVerdict.EDIT, edited="{}", signed=False)
     await stage.run()
     assert (list(stage.memory.tickets["e"]), stage.sent) == ([0], [])
     assert any(event == "approval.forged" for event, _ in stage.log.lines)

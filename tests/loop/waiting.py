@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.approvals.approval import LIFETIME, Approval, ApprovalState, derive_approval_id
-from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict, encode_decision
+from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision, encode_decision
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import Ticket, ToolCallResult
@@ -89,7 +89,9 @@ class WaitingStage(Stage):
         known = sorted(self.memory.approvals.values(), key=lambda approval: approval.seq)
         return [approval for approval in known if approval.state is ApprovalState.PENDING]
 
-    async def decide(self, verdict: Verdict = Verdict.APPROVE, *, which: int = 0, signed: bool = True, **other: Any) -> None:
+    async def decide(
+        self, verdict: DecisionVerdict = DecisionVerdict.APPROVE, *, which: int = 0, signed: bool = True, **other: Any
+    ) -> None:
         """Decide about one of the calls that wait."""
         approval = self.pending[which]
         decision = Decision(
@@ -100,7 +102,7 @@ class WaitingStage(Stage):
             execution="e",
             seq=approval.seq,
             verdict=verdict,
-            sends_max=1 if verdict is Verdict.APPROVE else 0,
+            sends_max=1 if verdict is DecisionVerdict.APPROVE else 0,
             by=BY,
             at=self.clock.now(),
             **other,

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.executions.execution import OWNER, Status
 from ferryman.domain.executions.message import canonicalize_prompt
 from ferryman.inmemory.executions import MemoryExecutions
@@ -25,12 +25,12 @@ def stage() -> WaitingStage:
     return WaitingStage()
 
 
-async def wait(stage: WaitingStage, *decisions: Verdict) -> None:
+async def wait(stage: WaitingStage, *decisions: DecisionVerdict) -> None:
     """Run it with two calls, each of which waits a day for a decision, and is edited where that is decided."""
     await stage.run(fetches(2), says("done"))
     for verdict in decisions:
         stage.clock.turn(DAY)
-        edited = json.dumps({"url": "https://api.coingecko.com/other"}) if verdict is Verdict.EDIT else ""
+        edited = json.dumps({"url": "https://api.coingecko.com/other"}) if verdict is DecisionVerdict.EDIT else ""
         await stage.decide(verdict, edited=edited)
         await stage.run()
     assert stage.execution.status is Status.COMPLETED
@@ -39,14 +39,14 @@ async def wait(stage: WaitingStage, *decisions: Verdict) -> None:
 @pytest.mark.parametrize(
     "decisions",
     [
-        (Verdict.APPROVE, Verdict.APPROVE),
-        (Verdict.APPROVE, Verdict.DENY),
-        (Verdict.EDIT, Verdict.APPROVE, Verdict.DENY),
-        (Verdict.EDIT, Verdict.EDIT, Verdict.APPROVE, Verdict.APPROVE),
+        (DecisionVerdict.APPROVE, DecisionVerdict.APPROVE),
+        (DecisionVerdict.APPROVE, DecisionVerdict.DENY),
+        (DecisionVerdict.EDIT, DecisionVerdict.APPROVE, DecisionVerdict.DENY),
+        (DecisionVerdict.EDIT, DecisionVerdict.EDIT, DecisionVerdict.APPROVE, DecisionVerdict.APPROVE),
     ],
     ids=lambda decisions: "-".join(decisions),
 )
-async def test_what_was_decided(stage: WaitingStage, decisions: tuple[Verdict, ...]) -> None:
+async def test_what_was_decided(stage: WaitingStage, decisions: tuple[DecisionVerdict, ...]) -> None:
     await wait(stage, *decisions)
     assert await otherwise(stage) == []
     replayed = await run_replay(bundle.parse_record(document(stage)).record)

@@ -1,4 +1,4 @@
-"""Approvals over HTTP: what is shown, who may decide, what is signed, and that a stored decision is carried out."""
+"""Approvals over HTTP: what is shown, who may decide, what is signed, and that a stored decision is executed."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def list_wake_ups(stage: Stage) -> list[tuple[str, int, timedelta]]:
 
 
 async def test_what_would_be_sent_is_shown_with_its_secrets_named(client: httpx.AsyncClient) -> None:
-    shown = (await client.get(PATH)).json()
-    assert (shown["digest"], shown["state"], shown["expired"], shown["decision"]) == (DIGEST, "pending", False, None)
-    assert shown["form"]["what"]["headers"] == [["Authorization", "Bearer {{secrets.GITHUB_TOKEN}}"]]
-    assert (shown["label"]["integrity"], shown["before"]) == ("trusted", None)
+    answer = (await client.get(PATH)).json()
+    assert (answer["digest"], answer["state"], answer["expired"], answer["decision"]) == (DIGEST, "pending", False, None)
+    assert answer["form"]["what"]["headers"] == [["Authorization", "Bearer {{secrets.GITHUB_TOKEN}}"]]
+    assert (answer["label"]["integrity"], answer["before"]) == ("trusted", None)
 
 
 async def test_what_was_approved_before_is_shown_to_compare_with(client: httpx.AsyncClient, stage: Stage) -> None:
@@ -91,7 +91,7 @@ async def test_the_execution_goes_on_now_and_again_some_seconds_later(client: ht
     assert list_wake_ups(stage) == [(EXECUTION, 4, timedelta(seconds=10)), (EXECUTION, 3, timedelta(0))]
 
 
-async def test_a_decision_that_cannot_be_carried_out_is_not_stored(
+async def test_a_decision_that_cannot_be_executed_is_not_stored(
     client: httpx.AsyncClient, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object, **__: object) -> None:
@@ -214,8 +214,8 @@ async def test_a_decision_leaves_an_entry_of_who_made_it(client: httpx.AsyncClie
 
 
 async def test_executions_say_what_they_wait_for(client: httpx.AsyncClient) -> None:
-    shown = (await client.get(f"/v1/executions/{EXECUTION}")).json()
-    assert (shown["waiting_for"], shown["waiting_since"]) == (ID, "2026-11-21T12:00:00Z")
+    answer = (await client.get(f"/v1/executions/{EXECUTION}")).json()
+    assert (answer["waiting_for"], answer["waiting_since"]) == (ID, "2026-11-21T12:00:00Z")
     listed = (await client.get("/v1/executions?waiting=true")).json()["executions"]
     assert [row["execution_id"] for row in listed] == [EXECUTION]
 

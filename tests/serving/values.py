@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from ferryman.domain.approvals.approval import LIFETIME, Approval, decide_approval
-from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict
+from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.conversations.chat_task import derive_chat_task
@@ -94,7 +94,7 @@ def deny_approval(approval: Approval, *, reason: str = "Not today.") -> Approval
         **place,
         approval=approval.id,
         digest=approval.digest,
-        verdict=Verdict.DENY,
+        verdict=DecisionVerdict.DENY,
         sends_max=0,
         reason=reason,
         by="owner",

@@ -41,10 +41,10 @@ def test_a_secret_of_another_length_is_refused() -> None:
 
 def test_the_secret_itself_signs_nothing() -> None:
     signature = derive_signing_key(1, SECRET).sign(b"m")
-    own = Ed25519PublicKey.from_public_bytes(PUBLIC)
-    own.verify(signature, b"m")
+    derived = Ed25519PublicKey.from_public_bytes(PUBLIC)
+    derived.verify(signature, b"m")
     with pytest.raises(InvalidSignature):
-        own.verify(signature, b"n")
+        derived.verify(signature, b"n")
 
 
 async def test_the_newest_published_version_signs() -> None:

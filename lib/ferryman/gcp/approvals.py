@@ -15,7 +15,7 @@ from ferryman.domain.approvals.approval import (
     withdraw_approval,
 )
 from ferryman.domain.approvals.decision import SignedDecision
-from ferryman.domain.approvals.notice import Notice, is_settled
+from ferryman.domain.approvals.notice import ApprovalNotice, is_settled
 from ferryman.domain.approvals.standing import StandingApproval, use_standing
 from ferryman.domain.copies import replace
 from ferryman.domain.page import Page, Position
@@ -62,15 +62,15 @@ class FirestoreApprovals(FirestoreStore):
 
     async def list_of(self, execution: str) -> Sequence[Approval]:
         query = filter_by(self._client.collection("approvals"), ("execution", "==", execution)).select(LIST_FIELDS)
-        found = [read_approval(snapshot) for snapshot in await list_readable(query)]
-        return sorted((item for item in found if item is not None), key=lambda item: (item.seq, item.created_at, item.id))
+        stored = [read_approval(snapshot) for snapshot in await list_readable(query)]
+        return sorted((item for item in stored if item is not None), key=lambda item: (item.seq, item.created_at, item.id))
 
     async def find_last(self, workspace: str, tool: str) -> Approval | None:
         conditions = ("workspace", "==", workspace), ("tool", "==", tool), ("state", "==", ApprovalState.APPROVED.value)
         query = filter_by(self._client.collection("approvals"), *conditions)
         last = query.order_by("decided.decision.at", direction="DESCENDING").limit(1)
-        found = [read_approval(snapshot) for snapshot in await list_readable(last)]
-        return next((item for item in found if item is not None), None)
+        stored = [read_approval(snapshot) for snapshot in await list_readable(last)]
+        return next((item for item in stored if item is not None), None)
 
     @in_transaction
     async def decide(self, transaction: Transaction, signed: SignedDecision, *, now: datetime) -> Approval:
@@ -97,7 +97,7 @@ class FirestoreApprovals(FirestoreStore):
         return used
 
     @in_transaction
-    async def record_notice(self, transaction: Transaction, approval: str, notice: Notice) -> Notice:
+    async def record_notice(self, transaction: Transaction, approval: str, notice: ApprovalNotice) -> ApprovalNotice:
         reference, stored = await self._read(transaction, approval)
         if is_settled(stored.notice, notice):
             return stored.notice
@@ -127,8 +127,8 @@ class FirestoreApprovals(FirestoreStore):
 
     async def list_standing(self, workspace: str) -> Sequence[StandingApproval]:
         query = filter_by(self._client.collection("standing_approvals"), ("workspace", "==", workspace))
-        found = [_read_standing(snapshot) for snapshot in await list_readable(query)]
-        return sorted((item for item in found if item is not None), key=lambda item: (item.created_at, item.id), reverse=True)
+        stored = [_read_standing(snapshot) for snapshot in await list_readable(query)]
+        return sorted((item for item in stored if item is not None), key=lambda item: (item.created_at, item.id), reverse=True)
 
     @in_transaction
     async def revoke_standing(self, transaction: Transaction, workspace: str, standing: str) -> StandingApproval | None:
@@ -145,10 +145,10 @@ class FirestoreApprovals(FirestoreStore):
         known = _read_standing(await reference.get(transaction=transaction))
         if known is None:
             raise KeyError(standing)
-        taken = use_standing(known, execution, seq)
-        if taken is not known:
-            transaction.update(reference, documents.write_fields(taken, "used"))
-        return taken
+        used = use_standing(known, execution, seq)
+        if used is not known:
+            transaction.update(reference, documents.write_fields(used, "used"))
+        return used
 
     async def _read(self, transaction: Transaction, approval: str) -> tuple[Reference, Approval]:
         """Return an approval, with its place. Raise KeyError where there is none that can be read."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.conversations.conversation import is_next
@@ -18,7 +16,6 @@ from ferryman.domain.credits.balance import reserve_credits, settle_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.credits.shortage import InsufficientCreditsError
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions import waiting
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Status
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import AnswerNotNextError, NoFreeSlotError, Occupancy
@@ -46,6 +43,7 @@ from ferryman.gcp.journal import FirestoreJournal
 from ferryman.gcp.lasting import set_expiry_below
 from ferryman.gcp.live import FirestoreLiveTurns
 from ferryman.gcp.pages import read_page
+from ferryman.gcp.parking import FirestoreParking
 from ferryman.gcp.requests import FirestoreRequests
 from ferryman.gcp.retention import Retention, read_workspace_days
 from ferryman.gcp.store import Transaction, filter_by, get_readable, in_transaction, read_together
@@ -55,7 +53,7 @@ from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 UNSETTLED = [state.value for state in TicketState if state is not TicketState.SETTLED]
 
 
-class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal, FirestoreLiveTurns):
+class FirestoreExecutions(FirestoreParking, FirestoreRequests, FirestoreAnswers, FirestoreJournal, FirestoreLiveTurns):
     """`ports.Executions`."""
 
     def __init__(self, clients: FirestoreClient, retention: Retention | None = None, plans: Mapping[str, Plan] = PLANS) -> None:
@@ -305,51 +303,6 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
         self._update(transaction, after, (*rules.LEASE_FIELDS, "slice"))
         return after
 
-    async def park(self, execution: Execution, *, waiting_for: str, keep: Decimal, now: datetime) -> int:
-        # before: a delivery that dies in between parks once more
-        await set_expiry_below(self._client, execution.id, self._retention.expire_waiting(execution, now))
-        return await self._park(execution, waiting_for, keep, now)
-
-    @in_transaction
-    async def _park(
-        self, transaction: Transaction, execution: Execution, waiting_for: str, keep: Decimal, now: datetime
-    ) -> int:
-        current = await self._read(transaction, execution.id)
-        parked = waiting.park_execution(current, execution, waiting_for=waiting_for, keep=keep, now=now)
-        returned = current.credits_reserved - parked.credits_reserved
-        if returned:
-            balance = await read_balance(self._client, transaction, current, now=now)
-            settled = settle_credits(balance, current, reserved=returned, used=Decimal(0))
-            store_balance(transaction, self._places, settled, current, now=now)
-        occupancy.free_slot(transaction, self._places, execution, suspended=now)
-        self._update(transaction, parked, waiting.PARK_FIELDS, {IS_WAITING: True})
-        return parked.slice
-
-    async def resume(self, execution: Execution, *, reserve: Decimal, now: datetime) -> Execution:
-        resumed = await self._resume(execution, reserve, now)
-        if isinstance(resumed, InsufficientCreditsError):
-            raise resumed
-        return resumed
-
-    @in_transaction
-    async def _resume(
-        self, transaction: Transaction, execution: Execution, reserve: Decimal, now: datetime
-    ) -> Execution | InsufficientCreditsError:
-        """Do as `resume` does, but return the error: the alert of a refusal is committed."""
-        current = await self._read(transaction, execution.id)
-        rules.check_fence(current, execution, now)
-        resumed = waiting.resume_execution(current, execution, reserve=reserve, now=now)
-        taken = resumed.credits_reserved - current.credits_reserved
-        if taken:
-            before = await read_balance(self._client, transaction, current, now=now)
-            try:
-                balance = reserve_credits(before, current, taken)
-            except InsufficientCreditsError as error:
-                return await store_refusal(self._client, transaction, error, current, before, now=now)
-            store_balance(transaction, self._places, balance, current, now=now)
-        self._update(transaction, resumed, rules.WAITING_FIELDS, {IS_WAITING: False})
-        return resumed
-
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
         if execution.waited_s:
             await set_expiry_below(self._client, execution.id, self._retention.expire_below(execution, now))
@@ -401,31 +354,6 @@ class FirestoreExecutions(FirestoreRequests, FirestoreAnswers, FirestoreJournal,
             end_in_conversation(transaction, self._places, conversation, after, None, expiry)
         transaction.update(snapshot.reference, documents.write_fields(after, *rules.CANCEL_FIELDS) | expiry)
         return after
-
-    def _update(
-        self, transaction: Transaction, execution: Execution, fields: Sequence[str], besides: Mapping[str, Any] | None = None
-    ) -> None:
-        document = documents.write_fields(execution, *fields)
-        transaction.update(self._places.locate_execution(execution.id), {**document, **(besides or {})})
-
-    def _create_entry(self, transaction: Transaction, entry: LedgerEntry | None) -> None:
-        if entry is not None:
-            transaction.create(*turns.place_entry(self._places, entry))
-
-    def _create(self, transaction: Transaction, created: turns.Created) -> None:
-        """Write new documents in a transaction, which fails where one of them exists."""
-        for reference, document in created:
-            transaction.create(reference, document)
-
-    async def _read(self, transaction: Transaction, execution: str) -> Execution:
-        """Return the execution. Raise KeyError where there is no document, `NotAdmittedError` for an application's."""
-        snapshot = await get_readable(self._places.locate_execution(execution), transaction)
-        if snapshot is not None and not snapshot.exists:
-            raise KeyError(execution)
-        current = None if snapshot is None else read_execution(snapshot)
-        if current is None:
-            raise NotAdmittedError(execution)
-        return current
 
     async def _read_unhalted(self, transaction: Transaction, execution: Execution) -> Execution:
         """Return the execution as it is stored, read together with its task and the kill switches.

@@ -39,7 +39,7 @@ class Retention:
         """Return the field of a document below `execution` that is written `now`, counted from the latest possible end.
 
         After that end an execution takes no further turn, so that no document disappears before one that refers to it. While it
-        waits for a person, its time limit stands still: `expire_waiting` has all documents below it outlast that.
+        waits for a person, its time limit does not run: `expire_waiting` has all documents below it outlast that.
         """
         ends = (execution.started_at or now) + measure_waited(execution, now) + self.execution_timeout
         return self.expire(execution.retention_days, max(now, ends))

@@ -14,7 +14,7 @@ from ferryman.domain.approvals.approval import (
     withdraw_approval,
 )
 from ferryman.domain.approvals.decision import SignedDecision
-from ferryman.domain.approvals.notice import Notice, is_settled
+from ferryman.domain.approvals.notice import ApprovalNotice, is_settled
 from ferryman.domain.approvals.standing import StandingApproval, use_standing
 from ferryman.domain.copies import replace
 from ferryman.domain.page import Page, Position
@@ -51,8 +51,8 @@ class MemoryApprovals(MemoryStore):
         )
 
     async def list_of(self, execution: str) -> Sequence[Approval]:
-        asked = [_leave_form_out(item) for item in self._memory.approvals.values() if item.execution == execution]
-        return sorted(asked, key=lambda item: (item.seq, item.created_at, item.id))
+        approvals = [_leave_form_out(item) for item in self._memory.approvals.values() if item.execution == execution]
+        return sorted(approvals, key=lambda item: (item.seq, item.created_at, item.id))
 
     async def find_last(self, workspace: str, tool: str) -> Approval | None:
         approved = [
@@ -75,7 +75,7 @@ class MemoryApprovals(MemoryStore):
     async def use(self, approval: str, *, seq: int, now: datetime) -> Approval:  # noqa: ARG002 - the port's
         return self._put(use_approval(self._memory.approvals[approval], seq))
 
-    async def record_notice(self, approval: str, notice: Notice) -> Notice:
+    async def record_notice(self, approval: str, notice: ApprovalNotice) -> ApprovalNotice:
         stored = self._memory.approvals[approval]
         if is_settled(stored.notice, notice):
             return stored.notice
@@ -103,9 +103,9 @@ class MemoryApprovals(MemoryStore):
         return revoked
 
     async def take_standing(self, standing: str, *, execution: str, seq: int) -> StandingApproval:
-        taken = use_standing(self._memory.standing_approvals[standing], execution, seq)
-        self._memory.standing_approvals[standing] = taken
-        return taken
+        used = use_standing(self._memory.standing_approvals[standing], execution, seq)
+        self._memory.standing_approvals[standing] = used
+        return used
 
     def _put(self, approval: Approval) -> Approval:
         self._memory.approvals[approval.id] = approval

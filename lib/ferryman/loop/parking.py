@@ -105,10 +105,10 @@ async def follow_edit(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticke
     arguments = _read_edit(deps, run.execution, ticket, approval)
     if arguments is None:
         return None
-    made = [result for result in run.results if result.parent == ticket.seq]
-    if not made:
+    results = [result for result in run.results if result.parent == ticket.seq]
+    if not results:
         return SubCalls((ToolCall(id=f"{ticket.call}_edited", name=ticket.tool, arguments=arguments),))
-    return replace(ticket, result=_build_edited(ticket, made[-1]))
+    return replace(ticket, result=_build_edited(ticket, results[-1]))
 
 
 def _is_open(deps: LoopDependencies, approval: Approval | None) -> bool:
@@ -124,8 +124,8 @@ def _read_edit(
         return None
     signed = approval.decided
     subject = (approval.id, approval.execution, approval.seq, approval.digest)
-    asked = (ticket.approval, execution.id, ticket.seq, ticket.form_digest)
-    if subject != asked or not approval.is_subject_of(signed.decision):
+    expected = (ticket.approval, execution.id, ticket.seq, ticket.form_digest)
+    if subject != expected or not approval.is_subject_of(signed.decision):
         return None
     if not deps.decisions.verify(encode_decision(signed.decision), key=signed.key, signature=signed.signature):
         deps.log("approval.forged", execution=execution.id, approval=approval.id, severity="ERROR")
@@ -134,15 +134,15 @@ def _read_edit(
     return arguments if isinstance(arguments, dict) else None
 
 
-def _build_edited(ticket: Ticket, made: Ticket) -> ToolCallResult:
+def _build_edited(ticket: Ticket, changed: Ticket) -> ToolCallResult:
     """Return the result of a call whose arguments a person changed: that of the call that was made, after a line that says so.
 
     The call itself is blocked: it was not made, and costs nothing.
     """
-    assert made.result is not None, "its sub-calls have settled"
-    result = describe_parts(made.result)
-    shown = json.dumps(dict(made.display_arguments), ensure_ascii=False)
-    line = f"{EDITED} {shown}\n" if len(shown) <= SHOWN_CHARACTERS_MAX else f"{EDITED}\n"
+    assert changed.result is not None, "its sub-calls have settled"
+    result = describe_parts(changed.result)
+    text = json.dumps(dict(changed.display_arguments), ensure_ascii=False)
+    line = f"{EDITED} {text}\n" if len(text) <= SHOWN_CHARACTERS_MAX else f"{EDITED}\n"
     parts = [replace(part, start=part.start + len(line), end=part.end + len(line)) for part in result.parts]
     return replace(
         result,

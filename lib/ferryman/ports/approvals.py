@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
 from ferryman.domain.approvals.decision import SignedDecision
-from ferryman.domain.approvals.notice import Notice
+from ferryman.domain.approvals.notice import ApprovalNotice
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.page import Page, Position
 
@@ -55,7 +55,7 @@ class Approvals(Protocol):
         Return the approval as it is then. Raise `ApprovalDecidedError` where none is left, and KeyError.
         """
 
-    async def record_notice(self, approval: str, notice: Notice) -> Notice:
+    async def record_notice(self, approval: str, notice: ApprovalNotice) -> ApprovalNotice:
         """Store what became of an attempt to send the notice, unless it is settled, and return it as it is stored then.
 
         Raise KeyError.

@@ -15,7 +15,7 @@ from ferryman.stack import environment, provision
 from ferryman.stack.admin import Admin
 
 SIGNER = "api"
-"""The function that signs what people decide. It is restarted last: whoever sends knows a version before it signs with it."""
+"""The function that signs what people decide. It is restarted last: every sender knows a version before it signs with it."""
 
 SEALS = ("api", "http_tool", "orchestrator")
 """The functions that seal: credentials, fetched tokens, arguments of calls. What they seal to an old version, nobody can open

@@ -1,6 +1,6 @@
 """The api's key for decisions of people: Ed25519 (RFC 8032), derived from each version of its one secret by HKDF (RFC 5869).
 
-Whoever sends verifies with the published halves and can sign nothing.
+Senders verify with the published halves, and can sign nothing.
 """
 
 from __future__ import annotations

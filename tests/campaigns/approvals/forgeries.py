@@ -10,7 +10,7 @@ from typing import Any
 
 from ferryman.domain.approvals import decision as decisions
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.decision import SignedDecision, Verdict, encode_decision
+from ferryman.domain.approvals.decision import DecisionVerdict, SignedDecision, encode_decision
 from ferryman.domain.approvals.standing import StandingApproval, encode_standing
 from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.inmemory.clock import START
@@ -59,9 +59,9 @@ async def sign_other_domain(rig: Rig, rng: random.Random) -> None:
 
 async def edit_decision(rig: Rig, rng: random.Random) -> None:
     """Store a decision that was signed, with a field that was edited after."""
-    signed = sign(rig.approval(), verdict=Verdict.DENY, sends_max=0) if rng.random() < 0.5 else sign(rig.approval())
+    signed = sign(rig.approval(), verdict=DecisionVerdict.DENY, sends_max=0) if rng.random() < 0.5 else sign(rig.approval())
     changes = [
-        {"verdict": Verdict.APPROVE, "sends_max": rng.randint(2, 5)},
+        {"verdict": DecisionVerdict.APPROVE, "sends_max": rng.randint(2, 5)},
         {"sends_max": 500},
         {"by": "person_b"},
         {"at": START + timedelta(seconds=rng.randint(1, 9))},
@@ -75,8 +75,8 @@ async def approve_none(rig: Rig, rng: random.Random) -> None:
     """Store a denial, an edit or no send at all, signed, in an approval that is written to be approved."""
     fields: dict[str, Any] = rng.choice(
         (
-            {"verdict": Verdict.DENY, "sends_max": 0},
-            {"verdict": Verdict.EDIT, "sends_max": 0},
+            {"verdict": DecisionVerdict.DENY, "sends_max": 0},
+            {"verdict": DecisionVerdict.EDIT, "sends_max": 0},
             {"sends_max": 0},
             {"sends_max": -1},
             {"sends_max": 6},

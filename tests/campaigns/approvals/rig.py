@@ -11,7 +11,7 @@ from typing import Any
 from ferryman import catalog
 from ferryman.declared import request as declared
 from ferryman.domain.approvals.approval import Approval
-from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict, encode_decision
+from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision, encode_decision
 from ferryman.domain.approvals.rules import ApprovalRule, ApprovalRules, ConfirmationMode
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.credentials.credential import Credential, Grant, Label, SealedCredential, Secret
@@ -254,7 +254,7 @@ def sign(approval: Approval, /, *, key: SigningKey = KEY, **fields: Any) -> Sign
         "workspace": approval.workspace,
         "execution": approval.execution,
         "seq": approval.seq,
-        "verdict": Verdict.APPROVE,
+        "verdict": DecisionVerdict.APPROVE,
         "sends_max": 1,
         "by": "person_a",
         "at": START,

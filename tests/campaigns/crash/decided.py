@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.calls.refusal import DENIED, EDITED
 from tests.campaigns.crash.scenarios import Scenario
@@ -31,14 +31,14 @@ def find_undecided(
     return findings
 
 
-def _compare(verdict: Verdict, ticket: Ticket, *, is_sent: bool) -> list[str]:
+def _compare(verdict: DecisionVerdict, ticket: Ticket, *, is_sent: bool) -> list[str]:
     result, where = ticket.result, f"call {ticket.seq}"
     if ticket.in_doubt:
         return []  # who claimed it died, and nobody knows whether that was before it was sent
-    if verdict is Verdict.DENY:
+    if verdict is DecisionVerdict.DENY:
         is_right = not is_sent and result is not None and result.code == DENIED and ticket.approved is None
         return [] if is_right else [f"undecided: {where} was denied, and is {result}, sent: {is_sent}"]
-    if verdict is Verdict.EDIT and ticket.parent is None:
+    if verdict is DecisionVerdict.EDIT and ticket.parent is None:
         is_right = result is not None and result.block_reason == EDITED and ticket.approved is None
         return [] if is_right else [f"undecided: {where} was edited, and is {result}"]
     is_right = is_sent and ticket.approved is not None and ticket.approved.by == "pat"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.inmemory.clock import CountingIds
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.errors import UnavailableError
@@ -25,7 +25,7 @@ from tests.campaigns.crash.scenarios import Scenario
 SECRET = bytes(range(32))
 PUBLISHED: Mapping[int, bytes] = {1: derive_decision_public_key(SECRET)}
 DECISIONS = PublishedKeys(PUBLISHED)
-"""What whoever sends verifies decisions with."""
+"""What senders verify decisions with."""
 
 DEVICES = 2
 TRIES_MAX = 5
@@ -68,8 +68,8 @@ class Devices:
         """Decide about every call that waits, a day after it was asked about where its execution is parked."""
         if self._scenario.decides is None:
             return
-        asked = await self._again(lambda: self._ports.approvals.list_of("e"))
-        pending = [approval.id for approval in asked if approval.state is ApprovalState.PENDING]
+        approvals = await self._again(lambda: self._ports.approvals.list_of("e"))
+        pending = [approval.id for approval in approvals if approval.state is ApprovalState.PENDING]
         execution = await self._again(lambda: self._ports.executions.get("e"))
         if pending and execution.waiting_for:
             self._clock.turn(AFTER)
@@ -79,8 +79,8 @@ class Devices:
 
     async def _decide(self, approval: Approval) -> None:
         tickets = await self._again(lambda: self._ports.executions.tickets("e", first=approval.seq, most=1))
-        verdict = Verdict.APPROVE if tickets[0].parent is not None else self._scenario.decides
-        arguments = {**tickets[0].display_arguments, "body": EDITED} if verdict is Verdict.EDIT else None
+        verdict = DecisionVerdict.APPROVE if tickets[0].parent is not None else self._scenario.decides
+        arguments = {**tickets[0].display_arguments, "body": EDITED} if verdict is DecisionVerdict.EDIT else None
         body = NewDecision(verdict=verdict, digest=approval.digest, arguments=arguments)
         caller: Any = SimpleNamespace(person="pat")
         for _ in range(TRIES_MAX):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.conversations.compaction import SUMMARIZE
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Prompt, Reply
@@ -75,7 +75,7 @@ class Scenario:
     files: Mapping[str, str] | None = None
     chats: bool = False
     summarizes: bool = False
-    decides: Verdict | None = None
+    decides: DecisionVerdict | None = None
 
     @property
     def answer(self) -> str:
@@ -281,10 +281,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         name="approved call",
         turns=((read_call("a1"), pay_call("a2"), post_call("a3")), (webhook_call("a4"),)),
-        decides=Verdict.APPROVE,
+        decides=DecisionVerdict.APPROVE,
     ),
-    Scenario(name="edited call", turns=((pay_call("e1"), read_call("e2")), (post_call("e3"),)), decides=Verdict.EDIT),
-    Scenario(name="denied call", turns=((pay_call("o1"), read_call("o2")), (post_call("o3"),)), decides=Verdict.DENY),
+    Scenario(name="edited call", turns=((pay_call("e1"), read_call("e2")), (post_call("e3"),)), decides=DecisionVerdict.EDIT),
+    Scenario(name="denied call", turns=((pay_call("o1"), read_call("o2")), (post_call("o3"),)), decides=DecisionVerdict.DENY),
     Scenario(name="chat", turns=((look_call("g1"), look_call("g2"), pay_call("g3")),), chats=True),
     Scenario(name="long chat", turns=((look_call("n1"), pay_call("n2")),), chats=True, summarizes=True),
     Scenario(

@@ -245,8 +245,8 @@ async def make_approval(deployment: Deployment, mine: Belongings) -> str:
     place = {"workspace": mine.caller.workspace, "agent": mine.ids["agent"], "task": mine.ids["task"], "execution": execution}
     for number in range(2):
         name = deployment.draws.new("appr")
-        made = build_approval(mine.caller.owner, **place, id=name, seq=number, tool=f"{mine.word}_look")
-        memory.approvals[name] = replace(made, form=made.form.replace("gists", mine.word))
+        approval = build_approval(mine.caller.owner, **place, id=name, seq=number, tool=f"{mine.word}_look")
+        memory.approvals[name] = replace(approval, form=approval.form.replace("gists", mine.word))
     memory.approvals[name] = deny_approval(memory.approvals[name], reason=mine.word)
     waiting = next(known.id for known in memory.approvals.values() if (known.execution, known.seq) == (execution, 0))
     memory.executions[execution] = replace(memory.executions[execution], waiting_for=waiting, waiting_since=START)
@@ -256,8 +256,10 @@ async def make_approval(deployment: Deployment, mine: Belongings) -> str:
 async def make_standing_approval(deployment: Deployment, mine: Belongings) -> str:
     for _ in range(2):
         name = deployment.draws.new("stand")
-        made = replace(build_standing(mine.caller.owner), id=name, workspace=mine.caller.workspace, tool=f"{mine.word}_look")
-        deployment.stage.memory.standing_approvals[name] = made
+        standing = replace(
+            build_standing(mine.caller.owner), id=name, workspace=mine.caller.workspace, tool=f"{mine.word}_look"
+        )
+        deployment.stage.memory.standing_approvals[name] = standing
     return name
 
 

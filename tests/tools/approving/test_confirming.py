@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from ferryman.domain.approvals.approval import ApprovalState
-from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.approvals.rules import AmountLimit, ApprovalRule, ApprovalRules, ConfirmationMode
 from ferryman.domain.approvals.standing import StandingApproval, encode_standing
 from ferryman.domain.calls.call import TicketState
@@ -64,7 +64,7 @@ async def test_a_call_that_is_undecided_waits_for_the_same_approval() -> None:
 async def test_a_denied_call_is_refused_with_the_reason_of_the_person() -> None:
     rig = Rig()
     await rig.send()
-    await rig.decide(verdict=Verdict.DENY, sends_max=0, reason="ask the customer first")
+    await rig.decide(verdict=DecisionVerdict.DENY, sends_max=0, reason="ask the customer first")
     assert await rig.send() == 0
     result = rig.ticket().result
     assert result is not None
@@ -76,7 +76,7 @@ async def test_a_denied_call_is_refused_with_the_reason_of_the_person() -> None:
 async def test_a_denial_that_nobody_signed_is_asked_about_again() -> None:
     rig = Rig()
     await rig.send()
-    forged = replace(sign(rig.approval(), verdict=Verdict.DENY, sends_max=0), signature="00" * 64)
+    forged = replace(sign(rig.approval(), verdict=DecisionVerdict.DENY, sends_max=0), signature="00" * 64)
     rig.memory.approvals[rig.approval().id] = replace(rig.approval(), state=ApprovalState.DENIED, decided=forged)
     assert (await rig.send(), rig.is_asked()) == (0, True)
 

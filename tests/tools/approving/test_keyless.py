@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.approvals.approval import Approval
-from ferryman.domain.approvals.decision import Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.executions.execution import Execution, Status
@@ -127,7 +127,7 @@ async def test_what_an_earlier_attempt_has_done_is_asked_about_by_nobody(files: 
 
 async def test_the_reason_of_a_denial_is_scanned(files: Files) -> None:
     await files.execute()
-    await files.decide(verdict=Verdict.DENY, sends_max=0, reason="it is KEYKEYKEY")
+    await files.decide(verdict=DecisionVerdict.DENY, sends_max=0, reason="it is KEYKEYKEY")
     result = (await files.execute()).result
     assert result is not None
     assert (result.code, files.count) == ("denied", 0)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict
-from ferryman.domain.approvals.notice import Notice
+from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision
+from ferryman.domain.approvals.notice import ApprovalNotice
 from ferryman.domain.copies import replace
 from ferryman.domain.labels.label import FlowLabel
 
@@ -35,9 +35,9 @@ class ApprovalState(StrEnum):
 
 
 STATE_OF = {
-    Verdict.APPROVE: ApprovalState.APPROVED,
-    Verdict.DENY: ApprovalState.DENIED,
-    Verdict.EDIT: ApprovalState.EDITED,
+    DecisionVerdict.APPROVE: ApprovalState.APPROVED,
+    DecisionVerdict.DENY: ApprovalState.DENIED,
+    DecisionVerdict.EDIT: ApprovalState.EDITED,
 }
 
 
@@ -77,7 +77,7 @@ class Approval:
     expires_at: datetime
     decided: SignedDecision | None = None
     sent: tuple[int, ...] = ()
-    notice: Notice = field(default_factory=Notice)
+    notice: ApprovalNotice = field(default_factory=ApprovalNotice)
 
     @property
     def sends_max(self) -> int:

@@ -18,7 +18,7 @@ DOMAIN = b"ferryman/decision/1\n"
 REASON_CHARACTERS_MAX = 1_000
 
 
-class Verdict(StrEnum):
+class DecisionVerdict(StrEnum):
     """What a person decides."""
 
     APPROVE = "approve"
@@ -42,7 +42,7 @@ class Decision:
     workspace: str
     execution: str
     seq: int
-    verdict: Verdict
+    verdict: DecisionVerdict
     sends_max: int
     reason: str = field(default="", repr=False)
     edited: str = field(default="", repr=False)

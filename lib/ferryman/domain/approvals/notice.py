@@ -14,7 +14,7 @@ DECIDED = "it was decided about before its receiver took it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class ApprovalNotice:
     """What became of the notice; its fields are those of an alert that say it."""
 
     state: AlertState = AlertState.PENDING
@@ -24,6 +24,6 @@ class Notice:
     settled_at: datetime | None = None
 
 
-def is_settled(stored: Notice, attempt: Notice) -> bool:
+def is_settled(stored: ApprovalNotice, attempt: ApprovalNotice) -> bool:
     """Tell whether `stored` stays as it is: it is settled, or another delivery of this `attempt` was sooner."""
     return stored.state is not AlertState.PENDING or stored.attempts >= attempt.attempts

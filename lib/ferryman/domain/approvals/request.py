@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ferryman.domain.approvals.approval import SENDS_MAX
-from ferryman.domain.approvals.decision import REASON_CHARACTERS_MAX, Verdict
+from ferryman.domain.approvals.decision import REASON_CHARACTERS_MAX, DecisionVerdict
 from ferryman.domain.approvals.rule_problems import find_host_problems, find_method_problems
 from ferryman.domain.approvals.standing import DAYS_MAX, USES_LIMIT, StandingApproval
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
@@ -24,22 +24,22 @@ ARGUMENTS_DEPTH_MAX = 20
 
 
 def find_decision_problems(
-    verdict: Verdict, *, sends: int, reason: str, arguments: Mapping[str, Any] | None
+    verdict: DecisionVerdict, *, sends: int, reason: str, arguments: Mapping[str, Any] | None
 ) -> Iterator[Problem]:
     """Yield what keeps a decision from being made, whatever it is about."""
     if not 1 <= sends <= SENDS_MAX:
         yield Problem("sends", f"must be 1 to {SENDS_MAX}")
-    elif sends != 1 and verdict is not Verdict.APPROVE:
-        yield Problem("sends", f"is for the verdict {Verdict.APPROVE} alone")
+    elif sends != 1 and verdict is not DecisionVerdict.APPROVE:
+        yield Problem("sends", f"is for the verdict {DecisionVerdict.APPROVE} alone")
     if len(reason) > REASON_CHARACTERS_MAX:
         yield Problem("reason", f"must be at most {REASON_CHARACTERS_MAX} characters, is {len(reason)}")
     elif not is_unicode(reason):
         yield Problem("reason", "must be valid Unicode, without lone surrogates")
-    if verdict is not Verdict.EDIT:
+    if verdict is not DecisionVerdict.EDIT:
         if arguments is not None:
-            yield Problem("arguments", f"are for the verdict {Verdict.EDIT} alone")
+            yield Problem("arguments", f"are for the verdict {DecisionVerdict.EDIT} alone")
     elif arguments is None:
-        yield Problem("arguments", f"are required for the verdict {Verdict.EDIT}: all those of the call that is made instead")
+        yield Problem("arguments", f"are required for the verdict {DecisionVerdict.EDIT}: all those of the call made instead")
     else:
         yield from _find_argument_problems(arguments, EDITED_CHARACTERS_MAX)
 

@@ -1,7 +1,7 @@
 """Rules of task, agent and workspace that say which calls wait for a person.
 
-Within a level the first rule that matches a call counts; of the levels the strictest answer does. A tool that needs
-confirmation (S2-19) is always asked about: no rule switches that off.
+Within a level the first rule that matches a call counts; of the levels the strictest answer does. Each call of a tool
+that needs confirmation is asked about: no rule switches that off.
 """
 
 from __future__ import annotations

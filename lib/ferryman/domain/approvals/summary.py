@@ -9,7 +9,7 @@ from ferryman.domain.approvals.rules import ApprovalRule, ApprovalRules, Confirm
 from ferryman.domain.tools.names import names_tool
 
 
-class Asking(StrEnum):
+class AskingMode(StrEnum):
     """Whether calls of a tool wait for a person, from the least strict."""
 
     NEVER = "never"
@@ -19,17 +19,17 @@ class Asking(StrEnum):
     ALWAYS = "always"
 
 
-_ORDER = tuple(Asking)
+_ORDER = tuple(AskingMode)
 
 
-def find_asking(rules: ApprovalRules, tool: str, *, needs_confirmation: bool) -> Asking:
+def find_asking(rules: ApprovalRules, tool: str, *, needs_confirmation: bool) -> AskingMode:
     """Return whether calls of `tool` wait for a person: the strictest that any level says."""
     if needs_confirmation:
-        return Asking.ALWAYS
+        return AskingMode.ALWAYS
     return max((_find_asking(level, tool) for level in (rules.task, rules.agent, rules.workspace)), key=_ORDER.index)
 
 
-def _find_asking(level: Iterable[ApprovalRule], tool: str) -> Asking:
+def _find_asking(level: Iterable[ApprovalRule], tool: str) -> AskingMode:
     modes = list[ConfirmationMode]()
     for rule in level:
         if not rule.tools or names_tool(rule.tools, tool):
@@ -38,4 +38,4 @@ def _find_asking(level: Iterable[ApprovalRule], tool: str) -> Asking:
                 break
     else:
         modes.append(ConfirmationMode.NEVER)
-    return Asking(modes[0]) if len(set(modes)) == 1 else Asking.DEPENDS
+    return AskingMode(modes[0]) if len(set(modes)) == 1 else AskingMode.DEPENDS

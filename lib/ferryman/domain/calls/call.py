@@ -121,7 +121,7 @@ class Ticket:
     the arguments: of all that was read before they were written. Its sources are the calls before, and are not repeated here.
     `redacted` tells that the scan took a credential out of what the model wrote. `url_origin` is where the URL of a call
     that fetches any public page comes from. `approval` is the id of what a person is asked about it, "" where nobody was,
-    `form_digest` the hash of what it would send, and `approved` who approved what was sent. `asked` counts the
+    `form_digest` the hash of what it would send, and `approved` who approved what was sent. `asks` counts the
     attempts that ended with asking a person.
     """
 
@@ -147,13 +147,13 @@ class Ticket:
     url_origin: UrlOrigin | None = None
     approval: str = field(default="", metadata=LEFT_OUT)
     form_digest: str = field(default="", metadata=LEFT_OUT)
-    asked: int = field(default=0, metadata=LEFT_OUT)
+    asks: int = field(default=0, metadata=LEFT_OUT)
     approved: ApprovedSend | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def sends(self) -> int:
         """How many attempts were to send the call: those that ended with asking a person sent nothing."""
-        return self.attempt - self.asked
+        return self.attempt - self.asks
 
     @property
     def names(self) -> tuple[str, ...]:

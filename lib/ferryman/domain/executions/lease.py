@@ -79,7 +79,7 @@ ENDING_FIELDS = (*TURN_FIELDS, *WAITING_FIELDS, "status", "output", "error", "co
 CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "completed_at")
 
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
-WAIT_FIELDS = ("state", "approval", "form_digest", "asked", "sent_at", "deadline")  # what asking a person stores of a ticket
+WAIT_FIELDS = ("state", "approval", "form_digest", "asks", "sent_at", "deadline")  # what asking a person stores of a ticket
 RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt", "approved")  # what settling a call stores of its ticket
 
 
@@ -95,7 +95,7 @@ def answer_ticket(ticket: Ticket, result: ToolCallResult) -> Ticket:
 
 def wait_ticket(ticket: Ticket, approval: Approval) -> Ticket:
     """Return a claimed ticket, of which nothing was sent, as one that waits for a person to decide about `approval`."""
-    waiting = replace(ticket, approval=approval.id, form_digest=approval.digest, asked=ticket.asked + 1)
+    waiting = replace(ticket, approval=approval.id, form_digest=approval.digest, asks=ticket.asks + 1)
     return replace(waiting, state=TicketState.WAITING, sent_at=None, deadline=None)
 
 

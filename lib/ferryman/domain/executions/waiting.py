@@ -1,4 +1,4 @@
-"""Waiting for people: an execution without lease, slot and reservation, whose time limit stands still."""
+"""Waiting for people: an execution without lease, slot and reservation, whose time limit does not run."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def park_execution(current: Execution, claimed: Execution, *, waiting_for: str, 
 
     One that is parked again without having gone on has waited since it was parked first.
     """
-    kept = min(keep, current.credits_reserved)
+    left_reserved = min(keep, current.credits_reserved)
     return replace(
         hand_over_slice(current, claimed, now),
         waiting_for=waiting_for,
         waiting_since=current.waiting_since or now,
-        credits_reserved=kept,
-        credits_returned=current.credits_returned + current.credits_reserved - kept,
+        credits_reserved=left_reserved,
+        credits_returned=current.credits_returned + current.credits_reserved - left_reserved,
     )
 
 
 def resume_execution(current: Execution, claimed: Execution, *, reserve: Decimal, now: datetime) -> Execution:
     """Return `claimed` as it goes on, with `reserve` credits reserved, or with those of `current` where they are more."""
     ended = end_wait(current, now)
-    taken = max(NOTHING, reserve - current.credits_reserved)
+    added = max(NOTHING, reserve - current.credits_reserved)
     return replace(
         claimed,
         waiting_for=ended.waiting_for,
         waiting_since=ended.waiting_since,
         waited_s=ended.waited_s,
-        credits_reserved=current.credits_reserved + taken,
-        credits_returned=max(NOTHING, current.credits_returned - taken),
+        credits_reserved=current.credits_reserved + added,
+        credits_returned=max(NOTHING, current.credits_returned - added),
     )
 
 
@@ -58,5 +58,5 @@ def measure_waited(execution: Execution, now: datetime) -> timedelta:
 
 
 def is_over_time(execution: Execution, limit: timedelta, now: datetime) -> bool:
-    """Tell whether the execution has taken longer than `limit`, which stands still while it waits for people."""
+    """Tell whether the execution has added longer than `limit`, which does not run while it waits for people."""
     return execution.started_at is not None and now - execution.started_at - measure_waited(execution, now) > limit

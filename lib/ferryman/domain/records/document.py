@@ -113,8 +113,8 @@ def serialize_ticket(ticket: Ticket) -> Document:
 
 def _serialize_asked(ticket: Ticket) -> Document:
     """Return what a person was asked about a call, and who approved it; nothing where nobody was asked."""
-    asked = {"approval": ticket.approval, "form_digest": ticket.form_digest} if ticket.approval else {}
-    return asked if ticket.approved is None else {**asked, "approved": _to_json(ticket.approved)}
+    question = {"approval": ticket.approval, "form_digest": ticket.form_digest} if ticket.approval else {}
+    return question if ticket.approved is None else {**question, "approved": _to_json(ticket.approved)}
 
 
 def serialize_arguments(ticket: Ticket) -> Any:

@@ -20,3 +20,8 @@ def _read_list() -> PublicSuffixList:
 def find_site(host: str) -> str:
     """Return the registrable domain of `host`, a name in lower case; the host itself where it is a public suffix."""
     return _read_list().privatesuffix(host) or host
+
+
+def has_public_suffix(host: str) -> bool:
+    """Tell whether `host`, a name in lower case, ends in a suffix that the list has, and is more than that."""
+    return _read_list().privatesuffix(host, accept_unknown=False) is not None

@@ -1,6 +1,6 @@
-"""Decisions of people: signed, stored, and carried out by the next delivery of the execution that waits.
+"""Decisions of people: signed, stored, and executed by the next delivery of the execution that waits.
 
-A delivery is enqueued a few seconds ahead before a decision is stored: one that was stored is carried out, whatever dies.
+A delivery is enqueued a few seconds ahead before a decision is stored: one that was stored is executed, whatever dies.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.approvals.approval import Approval, ApprovalDecidedError, ApprovalExpiredError
-from ferryman.domain.approvals.decision import Decision, SignedDecision, Verdict, encode_decision
+from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision, encode_decision
 from ferryman.domain.approvals.request import encode_arguments
 from ferryman.domain.executions.execution import OWNER
 from ferryman.ports.errors import UnavailableError
@@ -67,7 +67,7 @@ def _build_decision(deps: ApiDependencies, caller: Caller, approval: Approval, b
         execution=approval.execution,
         seq=approval.seq,
         verdict=body.verdict,
-        sends_max=body.sends if body.verdict is Verdict.APPROVE else 0,
+        sends_max=body.sends if body.verdict is DecisionVerdict.APPROVE else 0,
         reason=body.reason,
         edited="" if body.arguments is None else encode_arguments(body.arguments),
         by=caller.person or OWNER,

@@ -18,6 +18,7 @@ from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.serving.api.approval_examples import build_approval_answers
 from ferryman.serving.api.chat_examples import CHAT_SETTINGS, build_chat_answers
+from ferryman.serving.api.file_examples import build_file_answers
 from ferryman.serving.api.shapes import (
     account,
     agent,
@@ -27,7 +28,6 @@ from ferryman.serving.api.shapes import (
     credential,
     custom,
     execution,
-    file,
     imports,
     job,
     people,
@@ -232,11 +232,6 @@ _KEY = {
     **{"id": "key_8fa14cdd754f91cc6554c9e71929cc", "person": _MEMBER["person_id"], "name": "my laptop"},
     **{"scopes": ["read", "run"], "created_at": AT, "expires_at": None, "last_used_at": AT},
 }
-_FILE = {"key": "reports/trip.md", "size_bytes": 2_210, "version": "1790000000000001", "updated_at": AT}
-_AUDIT_ENTRY = {
-    **{"id": "audit_f95b70fdc3088560732a5ac135644506", "person": _MEMBER["person_id"], "key": _KEY["id"]},
-    **{"action": "createTask", "targets": [TASK], "done": True, "created_at": AT},
-}
 _SERVICE = {
     **{"id": "coingecko", "name": "CoinGecko", "description": "Prices of coins.", "category": "finance"},
     **{"allowed_domains": ["api.coingecko.com"], "default_auth_type": AuthType.HEADER, "oauth": None},
@@ -254,6 +249,10 @@ _IMPORT: dict[str, Any] = {
     **{"workspace_id": _WORKSPACE["id"], "state": "importing", "source": "ws_5d41402abc4b2a76b9719d911017c5"},
     **{"digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "files": 4, "following": 3},
     "counts": {"workspace": 1, "agents": 1, "tasks": 1},
+}
+_AUDIT_ENTRY = {
+    **{"id": "audit_f95b70fdc3088560732a5ac135644506", "person": _MEMBER["person_id"], "key": _KEY["id"]},
+    **{"action": "createTask", "targets": [TASK], "done": True, "created_at": AT},
 }
 
 
@@ -363,19 +362,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         "createKey": people.NewKeyResponse.model_validate({**_KEY, "last_used_at": None, "key": "fm_" + "x" * 43}),
         "listKeys": people.KeyList.model_validate({"keys": [_KEY], "next": None}),
-        "listFiles": file.FileList.model_validate(
-            {"files": [_FILE], "next": None, "used_bytes": 48_213, "limit_bytes": PRO.file_bytes}
-        ),
-        "putFile": file.StoredFileResponse(key="reports/trip.md", size_bytes=2_210, etag="1790000000000001", created=True),
-        "createDirectLink": file.DirectLinkResponse(
-            url=f"https://storage.googleapis.com/bucket/workspaces/w/trip.md?generation=17&X-Goog-Signature={'0' * 64}",
-            etag="17",
-            version_bound=True,
-            expires_at=AT + timedelta(minutes=15),
-        ),
-        "getFileLink": file.FileLinkResponse(
-            path=f"/v1/files/reports/trip.md?link={'A' * 70}", etag="1790000000000001", expires_at=AT + timedelta(minutes=15)
-        ),
+        **build_file_answers(),
         "listAuditEntries": people.AuditEntryList.model_validate({"entries": [_AUDIT_ENTRY], "next": CURSOR}),
         "haltExecutions": account.Halt(halted="ann's kill switch is on"),
         "resumeExecutions": account.Halt(halted=None),

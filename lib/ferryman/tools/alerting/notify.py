@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.notice import DECIDED, Notice
+from ferryman.domain.approvals.notice import DECIDED, ApprovalNotice
 from ferryman.domain.approvals.notice_message import build_notice_body
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.delivery import AlertState, settle_attempt
 from ferryman.tools.alerting.send import STATUS_GONE, SendingDependencies, post_message
 
 
-async def send_notice(deps: SendingDependencies, approval: str) -> Notice | None:
+async def send_notice(deps: SendingDependencies, approval: str) -> ApprovalNotice | None:
     """Send the notice of `approval` once, unless it is settled, and return it as it is stored then; None where there is none.
 
     Raise `UnavailableError` where the store or the key store does not answer.
@@ -26,7 +26,7 @@ async def send_notice(deps: SendingDependencies, approval: str) -> Notice | None
     return await deps.approvals.record_notice(approval, after)
 
 
-async def _attempt(deps: SendingDependencies, approval: Approval) -> Notice:
+async def _attempt(deps: SendingDependencies, approval: Approval) -> ApprovalNotice:
     notice, now = approval.notice, deps.clock.now()
     if approval.state is not ApprovalState.PENDING:
         return settle_attempt(notice, status=None, reason=DECIDED, final=True, now=now)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ferryman.domain.approvals.approval import SENDS_MAX, Approval, ApprovalState, derive_approval_id
-from ferryman.domain.approvals.decision import SignedDecision, Verdict, encode_decision
+from ferryman.domain.approvals.decision import DecisionVerdict, SignedDecision, encode_decision
 from ferryman.domain.approvals.rules import CallFacts
 from ferryman.domain.approvals.standing import USES_LIMIT, StandingApproval, encode_standing
 from ferryman.ports.approvals import DecisionVerifier
@@ -49,7 +49,7 @@ def admits(approval: Approval, *, digest: str, place: CallPlace, verifier: Decis
     decision = signed.decision
     return (
         _is_bound(approval, signed, place)
-        and decision.verdict is Verdict.APPROVE
+        and decision.verdict is DecisionVerdict.APPROVE
         and decision.digest == digest
         and decision.approval == derive_approval_id(place.execution, decision.seq, digest)
         and 1 <= decision.sends_max <= SENDS_MAX
@@ -63,7 +63,7 @@ def denies(approval: Approval, *, seq: int, place: CallPlace, verifier: Decision
     signed = approval.decided
     if signed is None or approval.state is not ApprovalState.DENIED:
         return False
-    is_denial = signed.decision.verdict is Verdict.DENY and signed.decision.seq == seq
+    is_denial = signed.decision.verdict is DecisionVerdict.DENY and signed.decision.seq == seq
     return is_denial and _is_bound(approval, signed, place) and _is_signed(signed, verifier)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from ferryman.domain.approvals.summary import Asking
+from ferryman.domain.approvals.summary import AskingMode
 from ferryman.domain.tools.names import LISTED_MAX
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 from ferryman.serving.api.shapes.record import ToolSettingsResponse
@@ -100,7 +100,7 @@ class PolicyRowResponse(ResponseShape):
     allowed: bool
     taken_by: tuple[PolicyLevel, ...]
     reason: str = Field(description="Why each of these levels takes it away")
-    asks: Asking = Field(
+    asks: AskingMode = Field(
         description="Whether its calls wait for a person: always, when_untrusted, never; depends: on host, method or amount"
     )
 

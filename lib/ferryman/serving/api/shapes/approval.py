@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, StrictInt, StrictStr
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.decision import SignedDecision, Verdict
+from ferryman.domain.approvals.decision import DecisionVerdict, SignedDecision
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.records import document
 from ferryman.serving.api.shapes.call import FlowLabelResponse
@@ -19,7 +19,7 @@ from ferryman.serving.api.shapes.shape import ListPage, RequestShape, ResponseSh
 class NewDecision(RequestShape):
     """What a person decides about a call that waits, as they were shown it."""
 
-    verdict: Verdict
+    verdict: DecisionVerdict
     digest: StrictStr = Field(description="The `digest` of the approval that was shown: it is decided about nothing else")
     sends: StrictInt = Field(default=1, description="For how many sends of the same form, 1 to 5; approve alone has it")
     reason: StrictStr = Field(default="", description="Why, for the model to read; it is stored with the decision")
@@ -31,7 +31,7 @@ class NewDecision(RequestShape):
 class DecisionResponse(ResponseShape):
     """What was decided, by whom and when: `by` is a person's id, or `owner`. `key` is the version of the key that signed it."""
 
-    verdict: Verdict
+    verdict: DecisionVerdict
     sends: int
     reason: str
     arguments: dict[str, Any] | None

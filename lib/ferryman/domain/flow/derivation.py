@@ -1,0 +1,105 @@
+"""Derivation of flow signatures from definitions of tools: names, descriptions, JSON Schemas, HTTP methods and URLs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ferryman.domain.flow.roles import classify_argument, is_executable, is_locator
+from ferryman.domain.flow.signature import ArgumentFlow, ArgumentRole, FlowSignature
+from ferryman.domain.flow.verbs import classify_action
+from ferryman.domain.flow.words import read_words, split_words
+from ferryman.domain.http.network import NetworkPolicy
+from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.tool import Tool
+
+PEOPLE_WORDS = ("contact", "contacts")
+"""What people alone write; a tool that reads it is named after it, such as `search_contacts` or `get_contact`."""
+
+_PREPOSITIONS = read_words("at by for from in of on to with")
+_PLACEHOLDER = re.compile(r"\{\??([^{}?]{1,500})\??\}")
+
+
+def derive_signature(
+    name: str, description: str, schema: Mapping[str, Any], *, method: str | None = None, is_own: bool = False
+) -> FlowSignature:
+    """Return the flow signature of a tool, as far as its definition tells: what is not recognized has an effect, and decides.
+
+    `method` is that of its HTTP request. `is_own` tells that the operator wrote the definition, not a stranger: only then is a
+    tool believed to read what people alone write.
+    """
+    properties = schema.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    definitions = schema.get("$defs") or schema.get("definitions")
+    definitions = definitions if isinstance(definitions, Mapping) else {}
+    action, words = classify_action(name, description, method), split_words(name)
+    reads_only = action.reads_only and not any(map(is_executable, properties))
+    locators = [argument for argument, part in properties.items() if is_locator(argument, part, definitions)]
+    arguments = {argument: classify_argument(argument, part, definitions, tool=words) for argument, part in properties.items()}
+    if reads_only:
+        arguments = {argument: _free(flow, decides=argument in locators) for argument, flow in arguments.items()}
+    return FlowSignature(
+        tool=name,
+        changes=not reads_only,
+        sends=bool(locators),
+        destroys=action.destroys,
+        reads_people=is_own and reads_only and not locators and _reads_people(words),
+        arguments=arguments,
+    )
+
+
+def derive_declared(tool: DeclaredTool) -> FlowSignature:
+    """Return the flow signature of a declared or imported HTTP tool.
+
+    What is in the path of a request with an effect names the thing that it changes; what is in the host decides where any
+    request goes.
+    """
+    signature = derive_signature(tool.name, tool.description or tool.summary, tool.schema, method=tool.method)
+    authority, _, path = tool.url.partition("://")[2].partition("/")
+    in_host, in_path = _list_placeholders(authority), _list_placeholders(path.partition("?")[0])
+    arguments = dict(signature.arguments)
+    for name in in_host | (in_path if signature.changes else frozenset()):
+        if name in arguments:
+            arguments[name] = replace(arguments[name], role=ArgumentRole.DECIDES, identifies=name in in_path)
+    return replace(signature, sends=signature.sends or not in_host.isdisjoint(arguments), arguments=arguments)
+
+
+def derive_built_in(tool: Tool) -> FlowSignature:
+    """Return the flow signature of a built-in tool: what is decided about it in the catalog, where that says so."""
+    derived = derive_signature(tool.name, tool.description, tool.schema, is_own=True)
+    policy = tool.policy
+    arguments = derived.arguments
+    if policy.decided_by is not None:
+        arguments = {name: _fix(flow, decides=name in policy.decided_by) for name, flow in arguments.items()}
+    return replace(
+        derived,
+        changes=bool(policy.changes),
+        sends=policy.network in (NetworkPolicy.PUBLIC_ANY, NetworkPolicy.REGISTRY, NetworkPolicy.WEBHOOK_LIST),
+        reads_people=False,
+        arguments=arguments,
+    )
+
+
+def _reads_people(words: tuple[str, ...]) -> bool:
+    """Tell whether the thing that a tool reads, the last word before any preposition, is what people alone write."""
+    end = next((index for index, word in enumerate(words) if word in _PREPOSITIONS), len(words))
+    return end > 0 and words[end - 1] in PEOPLE_WORDS
+
+
+def _free(flow: ArgumentFlow, *, decides: bool) -> ArgumentFlow:
+    return replace(flow, role=ArgumentRole.DECIDES if decides else ArgumentRole.DETAIL, is_whole=True)
+
+
+def _fix(flow: ArgumentFlow, *, decides: bool) -> ArgumentFlow:
+    """Return the role that a list of what decides leaves an argument: what is not in it may still be content."""
+    if decides:
+        return replace(flow, role=ArgumentRole.DECIDES, is_whole=True)
+    role = ArgumentRole.CONTENT if flow.role is ArgumentRole.DECIDES else flow.role
+    return replace(flow, role=role, is_whole=True)
+
+
+def _list_placeholders(template: str) -> frozenset[str]:
+    """Return the names of the placeholders in a part of a URL: `{X}`, `{X?}` and `{?a&b}`."""
+    return frozenset(name for match in _PLACEHOLDER.finditer(template) for name in match[1].split("&"))

@@ -1,0 +1,157 @@
+"""The judgement of one call: no untrusted text decides where an effect goes without a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from ferryman.domain.flow.identifiers import IDENTIFIERS_MAX, list_identifiers
+from ferryman.domain.flow.records import RecordIndex
+from ferryman.domain.flow.roles import classify_argument
+from ferryman.domain.flow.signature import ArgumentFlow, ArgumentRole, FlowSignature
+from ferryman.domain.flow.tokens import TEXT_CHARACTERS_MAX
+from ferryman.domain.flow.trusted import Match, TrustedText, find_trusted, index_text
+from ferryman.domain.flow.values import FlowValue
+from ferryman.domain.flow.verdict import VALUE_SHOWN_MAX, ArgumentOrigin, FlowReason, FlowVerdict, Trust
+from ferryman.domain.json_tree import walk
+from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity
+
+LEAVES_MAX = 1_000
+"""How many values the arguments of a call may have; one with more waits for a person."""
+
+_NAME = ArgumentFlow(role=ArgumentRole.CONTENT)
+"""The role of a name in an object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowContext:
+    """What a call is judged by.
+
+    `label` is that of all that the model has read. `trusted` are the texts that people and operators wrote, and results that
+    are trusted (`trusts_result`); `read` are the other results, each with its source, to show where a tainted value comes from;
+    `records` are those of the results.
+    """
+
+    label: FlowLabel
+    trusted: Sequence[TrustedText] = field(repr=False)
+    read: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    records: RecordIndex = field(default=RecordIndex(), repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leaf:
+    """One value among the arguments of a call."""
+
+    path: tuple[str, ...]
+    value: Any = field(repr=False)
+    flow: ArgumentFlow
+    is_tainted: bool
+
+
+def judge_flow(signature: FlowSignature, arguments: Mapping[str, Any], context: FlowContext) -> FlowVerdict:
+    """Return whether a call may go, or waits for a person because of where its deciding arguments may come from."""
+    is_public = context.label.confidentiality is Confidentiality.PUBLIC and not any(
+        isinstance(value, FlowValue) for _, value in walk(arguments)
+    )
+    if not signature.has_effect or (not signature.changes and is_public):
+        return FlowVerdict(tool=signature.tool, reason=FlowReason.READS)
+    leaves = list(islice(_list_leaves(signature, arguments, context.label), LEAVES_MAX + 1))
+    is_tainted = context.label.integrity is Integrity.UNTRUSTED
+    if not is_tainted and not any(leaf.is_tainted for leaf in leaves):
+        return FlowVerdict(tool=signature.tool, reason=FlowReason.UNTAINTED)
+    if len(leaves) > LEAVES_MAX:
+        return FlowVerdict(tool=signature.tool, reason=FlowReason.TOO_MANY)
+    deciding = [leaf for leaf in leaves if leaf.flow.role is ArgumentRole.DECIDES]
+    others = [leaf for leaf in leaves if leaf.flow.role is not ArgumentRole.DECIDES]
+    if not deciding:  # nothing says where: then all of it decides
+        deciding, others = others, []
+    origins = [_judge_leaf(leaf, signature, context) for leaf in deciding]
+    origins += [origin for leaf in others if leaf.is_tainted for origin in _judge_content(leaf, context)]
+    if not origins:
+        return FlowVerdict(tool=signature.tool, reason=FlowReason.UNDECIDED)
+    if all(origin.is_trusted for origin in origins):
+        return FlowVerdict(tool=signature.tool, reason=FlowReason.TRUSTED, origins=tuple(origins))
+    return FlowVerdict(tool=signature.tool, reason=FlowReason.TAINTED, origins=_locate(origins, context.read))
+
+
+def trusts_result(signature: FlowSignature, arguments: Mapping[str, Any], context: FlowContext) -> bool:
+    """Tell whether the result of a call is trusted text: people alone wrote what it reads, and no stranger chose what of it."""
+    if not signature.reads_people:
+        return False
+    leaves = list(islice(_list_leaves(signature, arguments, context.label), LEAVES_MAX + 1))
+    if len(leaves) > LEAVES_MAX:
+        return False
+    return all(not leaf.is_tainted or _find(leaf, context.trusted) is not None for leaf in leaves)
+
+
+def _list_leaves(signature: FlowSignature, arguments: Mapping[str, Any], label: FlowLabel) -> Iterator[_Leaf]:
+    """Yield the values of a call that say something, neither null nor empty, and the names in its objects."""
+    for name, argument in arguments.items():
+        flow = signature.find_flow(name)
+        for path, value, is_tainted in _walk(argument, is_tainted=label.integrity is Integrity.UNTRUSTED):
+            keys = [step for step in path if isinstance(step, str)]
+            where = (name, *map(str, path))
+            if isinstance(value, Mapping):
+                for key in value:
+                    yield _Leaf(path=where, value=key, flow=_NAME, is_tainted=is_tainted)
+            elif value is not None and value != "":
+                inner = classify_argument(keys[-1], {}, {}) if keys and not flow.is_whole else flow
+                yield _Leaf(path=where, value=value, flow=inner, is_tainted=is_tainted)
+
+
+def _walk(argument: Any, *, is_tainted: bool) -> Iterator[tuple[tuple[Any, ...], Any, bool]]:
+    """Yield the values and the objects in an argument, each with its path, and whether it may come from untrusted text."""
+    for path, value in walk(argument):
+        if isinstance(value, FlowValue):
+            tainted = is_tainted or value.label.integrity is Integrity.UNTRUSTED
+            for inner_path, inner, inner_tainted in _walk(value.value, is_tainted=tainted):
+                yield (*path, *inner_path), inner, inner_tainted
+        elif not isinstance(value, list | tuple):
+            yield path, value, is_tainted
+
+
+def _find(leaf: _Leaf, texts: Sequence[TrustedText]) -> Match | None:
+    return find_trusted(texts, leaf.value, leaf.flow.words, is_key=leaf.flow.identifies)
+
+
+def _judge_leaf(leaf: _Leaf, signature: FlowSignature, context: FlowContext) -> ArgumentOrigin:
+    if not leaf.is_tainted:
+        return _build_origin(leaf, Trust.LABEL)
+    match = _find(leaf, context.trusted)
+    if match is not None:
+        return _build_origin(leaf, Trust.TEXT, match)
+    if leaf.flow.identifies and not signature.destroys:
+        named = context.records.find(leaf.value, leaf.flow.things, context.trusted)
+        if named is not None:
+            record, match = named
+            thing = f"{record.name!r} in the result of call {record.source.call} ({record.source.tool})"
+            return _build_origin(leaf, Trust.RECORD, match, thing=thing)
+    return _build_origin(leaf, Trust.NONE)
+
+
+def _judge_content(leaf: _Leaf, context: FlowContext) -> Iterator[ArgumentOrigin]:
+    """Yield the origins of what a text holds that decides where its reader goes."""
+    if not isinstance(leaf.value, str):
+        return
+    if len(leaf.value) > TEXT_CHARACTERS_MAX:
+        yield _build_origin(leaf, Trust.NONE)  # more than is read
+    for count, identifier in enumerate(list_identifiers(leaf.value), 1):
+        match = find_trusted(context.trusted, identifier) if count <= IDENTIFIERS_MAX else None
+        yield _build_origin(leaf, Trust.NONE if match is None else Trust.TEXT, match, value=identifier)
+
+
+def _locate(origins: Sequence[ArgumentOrigin], read: Sequence[tuple[str, str]]) -> tuple[ArgumentOrigin, ...]:
+    """Return `origins`, the tainted ones with the place where they were read, as far as they are there as they were written."""
+    texts = [index_text(source, text) for source, text in read]
+    return tuple(
+        origin if origin.is_trusted else replace(origin, match=find_trusted(texts, origin.value, ("id",))) for origin in origins
+    )
+
+
+def _build_origin(
+    leaf: _Leaf, trust: Trust, match: Match | None = None, *, thing: str | None = None, value: str | None = None
+) -> ArgumentOrigin:
+    text = str(leaf.value) if value is None else value
+    return ArgumentOrigin(path=".".join(leaf.path), value=text[:VALUE_SHOWN_MAX], trust=trust, match=match, thing=thing)

@@ -1,0 +1,96 @@
+"""Verdicts: whether a call may go or waits for a person, and which words of which source decided where its effect goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ferryman.domain.flow.trusted import Match
+
+VALUE_SHOWN_MAX = 200
+"""How many characters of a value are shown."""
+
+
+class FlowReason(StrEnum):
+    """Why a call may go, or why it waits."""
+
+    READS = "reads"
+    """It only reads, and sends nothing that is not public."""
+    UNTAINTED = "untainted"
+    """Nothing untrusted was read before it, and none of its values comes from such."""
+    TRUSTED = "trusted"
+    """Every argument that decides where its effect goes is trusted."""
+    TAINTED = "tainted"
+    """An argument that decides where its effect goes may come from untrusted text."""
+    UNDECIDED = "undecided"
+    """It has no argument, so that nothing but text which was read says that it is wanted."""
+    TOO_MANY = "too_many"
+    """It has more arguments than are judged."""
+
+
+class Trust(StrEnum):
+    """What makes an argument trusted, or that nothing does."""
+
+    LABEL = "label"
+    """Its own label: nothing untrusted was read before it was written."""
+    TEXT = "text"
+    """It occurs in trusted text."""
+    RECORD = "record"
+    """It is the key of a thing that trusted text names."""
+    NONE = "none"
+    """Nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentOrigin:
+    """Where one deciding value comes from.
+
+    `path` leads to it, with dots. `match` is where trusted text has it, or the name of its thing; of a tainted value it is
+    where that was read. None where that is not known. `thing` tells which record it is the key of.
+    """
+
+    path: str
+    value: str = field(repr=False)
+    trust: Trust
+    match: Match | None = None
+    thing: str | None = None
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it may decide without a person."""
+        return self.trust is not Trust.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowVerdict:
+    """Whether a call may go or waits for a person, why, and what decided: the values that were judged."""
+
+    tool: str
+    reason: FlowReason
+    origins: tuple[ArgumentOrigin, ...] = ()
+
+    @property
+    def asks(self) -> bool:
+        """Whether the call waits for a person."""
+        return self.reason in (FlowReason.TAINTED, FlowReason.UNDECIDED, FlowReason.TOO_MANY)
+
+
+def list_lines(verdict: FlowVerdict) -> list[str]:
+    """Return a verdict as a tree of lines: for a person who asks why, or who decides."""
+    lines = [f"{verdict.tool}: {'waits for a person' if verdict.asks else 'may go'} ({verdict.reason})"]
+    for index, origin in enumerate(verdict.origins):
+        is_last = index == len(verdict.origins) - 1
+        lines.append(f"{'└' if is_last else '├'}─ {origin.path} = {origin.value}")
+        lines.append(f"{' ' if is_last else '│'}  └─ {_describe(origin)}")
+    return lines
+
+
+def _describe(origin: ArgumentOrigin) -> str:
+    where = f'{origin.match.source}: "{origin.match.excerpt}"' if origin.match is not None else ""
+    if origin.trust is Trust.LABEL:
+        return "trusted: written before anything untrusted was read"
+    if origin.trust is Trust.TEXT:
+        return f"trusted: {where}"
+    if origin.trust is Trust.RECORD:
+        return f"trusted: the key of {origin.thing}, named in {where}"
+    return f"untrusted: {where or 'in no trusted text'}"
