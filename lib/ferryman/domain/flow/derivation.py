@@ -16,7 +16,7 @@ from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 
 PEOPLE_WORDS = ("contact", "contacts")
-"""What people alone write; a tool that reads it is named after it, such as `search_contacts` or `get_contact`."""
+"""What people alone write; a tool that reads it is named after it, such as `search_contacts` or `find_contact`."""
 
 _PREPOSITIONS = read_words("at by for from in of on to with")
 _PLACEHOLDER = re.compile(r"\{\??([^{}?]{1,500})\??\}")
