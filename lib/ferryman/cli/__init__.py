@@ -29,6 +29,7 @@ COMMANDS = {
     "watch": ("executions", "Watch an execution that was started already."),
     "show": ("executions", "Show an execution, or list the latest; --audit: the full account."),
     "approvals": ("approvals", "Decide about calls that wait for a person: list, show, approve, deny, edit, watch."),
+    "why": ("why", "Print which words of which source decided where a call goes."),
     "receipts": ("receipts", "Fetch an execution's signed receipts, or the public keys."),
     "verify": ("receipts", "Find out whether receipts are whole and genuine."),
     "replay": ("replay", "Run an execution again from its record, offline, and compare every byte."),

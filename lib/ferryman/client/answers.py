@@ -178,6 +178,14 @@ class BudgetJson(TypedDict):
     percent_used: int | None
 
 
+class CallFlowJson(TypedDict):
+    """Whether untrusted text may have decided where a call goes, why that is so, and the tree of what decided, in lines."""
+
+    asks: bool
+    reason: str
+    lines: list[str]
+
+
 class CallJson(TypedDict):
     """One call as it was journaled; its arguments as they were scanned, its result in full."""
 
@@ -199,6 +207,7 @@ class CallJson(TypedDict):
     approval: str | None
     form_digest: str | None
     approved: ApprovedSendJson | None
+    flow: CallFlowJson | None
     result: ResultJson | None
 
 

@@ -27,6 +27,7 @@ from ferryman.domain.expense import CallExpense
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
 from ferryman.domain.urls.origin import SeenUrls
 from ferryman.loop import urls
+from ferryman.loop.flow import FlowState, begin_flow
 from ferryman.loop.metering import Metered, PromptSizes
 
 
@@ -70,10 +71,12 @@ class Run:
     summary: str = ""
     has_asked: bool = False
     seen: SeenUrls | None = field(init=False, repr=False)
+    flow: FlowState | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Begin with what people wrote."""
         self.seen = urls.begin_seen(self.execution, self.opening)
+        self.flow = begin_flow(self.execution, self.opening)
         self.label = self.opening.label
 
     def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
@@ -160,6 +163,8 @@ class Run:
         self.sizes.add_results(zip(read, message["content"], strict=True), enabled)
         if self.seen is not None:
             urls.note_results(self.seen, self.results)
+        if self.flow is not None:
+            self.flow.note_results(self.results)
         self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results))))
         if self.execution.answer and self.last is not None:
             self.turns.append(write_turn(self.last, read))

@@ -19,7 +19,7 @@ from ferryman.domain.executions.message import Block, extract_calls
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.labels.label import FlowLabel
 from ferryman.domain.records.event import NUMBERS_PER_CALL
-from ferryman.loop import money, receipts, urls
+from ferryman.loop import flow, money, receipts, urls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 
@@ -42,7 +42,7 @@ async def journal_sub_calls(deps: LoopDependencies, run: Run, parent: Ticket, re
     redacted = extract_calls(await scan_content(deps, run.execution, blocks))
     assert len(redacted) == len(requested.calls), "a scan leaves every call in its place"
     now = deps.clock.now()
-    tickets = build_tickets(
+    tickets = await build_tickets(
         deps,
         run,
         requested.calls,
@@ -71,7 +71,7 @@ async def scan_content(deps: LoopDependencies, execution: Execution, content: Se
     return await deps.scanner.scan(execution, content)
 
 
-def build_tickets(
+async def build_tickets(
     deps: LoopDependencies,
     run: Run,
     calls: Sequence[ToolCall],
@@ -90,7 +90,9 @@ def build_tickets(
     execution = run.execution
     scanned = [(*pair, dict(pair[0].arguments) != dict(pair[1].arguments)) for pair in zip(calls, redacted, strict=False)]
     routed = [(*_route_call(deps, execution, call, clean), is_redacted) for call, clean, is_redacted in scanned]
-    origins = urls.judge_calls(run.seen, [clean for _, clean, _ in routed])
+    readable = [clean for _, clean, _ in routed]
+    origins = urls.judge_calls(run.seen, readable)
+    flows = await flow.judge_calls(deps, execution, run.flow, readable, label)
     return tuple(
         Ticket(
             seq=seq,
@@ -106,8 +108,11 @@ def build_tickets(
             label=label,
             redacted=is_redacted,
             url_origin=origin,
+            flow=call_flow,
         )
-        for seq, ((call, redacted_call, is_redacted), origin) in enumerate(zip(routed, origins, strict=True), first)
+        for seq, ((call, redacted_call, is_redacted), origin, call_flow) in enumerate(
+            zip(routed, origins, flows, strict=True), first
+        )
     )
 
 

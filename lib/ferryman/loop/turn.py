@@ -97,7 +97,7 @@ async def _commit(
     )
     if step.summarizes and not join_text(content).strip():
         raise RejectedError(UNSUMMARIZED)
-    tickets = build_tickets(
+    tickets = await build_tickets(
         deps,
         run,
         calls,

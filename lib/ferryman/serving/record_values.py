@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ferryman.domain.approvals.rules import NO_RULES, ApprovalRules
 from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.calls.part import Part
 from ferryman.domain.credits.ledger import LedgerEntry, Posting, digest_conversation
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step, SummaryPlan
@@ -114,6 +115,7 @@ def build_ticket(response: call.CallResponse) -> Ticket:
         approval=response.approval or "",
         form_digest=response.form_digest or "",
         approved=None if response.approved is None else _same(ApprovedSend, response.approved),
+        flow=None if response.flow is None else _same(CallFlow, response.flow),
         result=None if response.result is None else _result(response.result),
     )
 

@@ -24,7 +24,7 @@ class ConfirmationMode(StrEnum):
 
     NEVER = "never"
     WHEN_UNTRUSTED = "when_untrusted"
-    """Where what the model had read before it wrote the call is not all trusted."""
+    """Where untrusted text may have decided where the call's effect goes (`domain.flow`)."""
     ALWAYS = "always"
 
 
@@ -77,7 +77,7 @@ NO_RULES = ApprovalRules()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
     """What rules are about: the names that the call goes by, its host and method (None where it is no HTTP request), its
-    arguments, and whether the model had read anything untrusted before it wrote them."""
+    arguments, and whether untrusted text may have decided where it goes."""
 
     tools: Collection[str]
     host: str | None = None

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from ferryman.domain.calls.approved import ApprovedSend
+from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
@@ -122,7 +123,7 @@ class Ticket:
     `redacted` tells that the scan took a credential out of what the model wrote. `url_origin` is where the URL of a call
     that fetches any public page comes from. `approval` is the id of what a person is asked about it, "" where nobody was,
     `form_digest` the hash of what it would send, and `approved` who approved what was sent. `asks` counts the
-    attempts that ended with asking a person.
+    attempts that ended with asking a person. `flow` is what decided where it goes, None where no rule asks for that.
     """
 
     seq: int
@@ -149,6 +150,7 @@ class Ticket:
     form_digest: str = field(default="", metadata=LEFT_OUT)
     asks: int = field(default=0, metadata=LEFT_OUT)
     approved: ApprovedSend | None = field(default=None, metadata=LEFT_OUT)
+    flow: CallFlow | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def sends(self) -> int:

@@ -112,9 +112,11 @@ def serialize_ticket(ticket: Ticket) -> Document:
 
 
 def _serialize_asked(ticket: Ticket) -> Document:
-    """Return what a person was asked about a call, and who approved it; nothing where nobody was asked."""
-    question = {"approval": ticket.approval, "form_digest": ticket.form_digest} if ticket.approval else {}
-    return question if ticket.approved is None else {**question, "approved": _to_json(ticket.approved)}
+    """Return what a person was asked about a call, who approved it, and what decided where it goes, as far as there is any."""
+    question: Document = {"approval": ticket.approval, "form_digest": ticket.form_digest} if ticket.approval else {}
+    if ticket.approved is not None:
+        question["approved"] = _to_json(ticket.approved)
+    return question if ticket.flow is None else {**question, "flow": serialize(ticket.flow)}
 
 
 def serialize_arguments(ticket: Ticket) -> Any:

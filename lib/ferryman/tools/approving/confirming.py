@@ -102,7 +102,8 @@ class CallConfirmation:
         return not self._is_always_asked and self.fingerprint == known
 
     def _describe(self, host: str | None, method: str | None) -> CallFacts:
-        is_untrusted = self.claimed.ticket.label.integrity is not Integrity.TRUSTED
+        ticket = self.claimed.ticket
+        is_untrusted = ticket.label.integrity is not Integrity.TRUSTED if ticket.flow is None else ticket.flow.asks
         return CallFacts(tools=self.names, host=host, method=method, arguments=self.arguments, is_untrusted=is_untrusted)
 
     async def _find_authority(self, deps: ApprovingDependencies, what: HttpForm | EffectForm, facts: CallFacts) -> ApprovedSend:

@@ -85,12 +85,21 @@ class ApprovedSendResponse(ResponseShape):
     is_standing: bool
 
 
+class CallFlowResponse(ResponseShape):
+    """Whether untrusted text may have decided where a call goes, why that is so, and the tree of what decided, in lines."""
+
+    asks: bool
+    reason: str
+    lines: tuple[str, ...]
+
+
 class CallResponse(ResponseShape):
     """One call as it was journaled; its arguments as they were scanned, its result in full.
 
     `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
     knows whether it was executed. A call that a person was asked about has `approval`, the id of what was asked last, and the
-    SHA-256 of what would have been sent; one that a person approved has `approved`; any other has no such member.
+    SHA-256 of what would have been sent; one that a person approved has `approved`, and one of an
+    execution with a rule `when_untrusted` has `flow`; any other has no such member.
     """
 
     seq: int
@@ -113,6 +122,7 @@ class CallResponse(ResponseShape):
     approval: str | None = None
     form_digest: str | None = None
     approved: ApprovedSendResponse | None = None
+    flow: CallFlowResponse | None = None
     result: Result | None
 
 

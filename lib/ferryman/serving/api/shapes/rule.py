@@ -23,7 +23,7 @@ class ApprovalRuleRequest(RequestShape):
     """A rule: of `tools`, `hosts` and `methods`, each that is not empty has to match, and so has the `amount`."""
 
     mode: ConfirmationMode = Field(
-        description="always: such a call waits; when_untrusted: where the model had read anything untrusted; never: it does not"
+        description="always: it waits; when_untrusted: where untrusted text may have decided where it goes; never: it does not"
     )
     tools: tuple[StrictStr, ...] = Field(default=(), description="Names of tools, at most 20; empty: any")
     hosts: tuple[StrictStr, ...] = Field(
