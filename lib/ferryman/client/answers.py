@@ -20,6 +20,7 @@ class AgentJson(TypedDict):
     conversation_credits_max: str | None
     tools_enabled: bool
     enabled_tools: list[str] | None
+    titles: Literal["first_line", "model"]
     template: str | None
     is_default: bool
     archived: bool
@@ -284,6 +285,7 @@ class ExecutionJson(TypedDict):
     person_id: str | None
     conversation_id: str | None
     answer: int | None
+    titled_answer: int | None
     cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]
@@ -432,6 +434,7 @@ class ListedExecutionJson(TypedDict):
     person_id: str | None
     conversation_id: str | None
     answer: int | None
+    titled_answer: int | None
     cancelled_by: str | None
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     labels: dict[str, str]

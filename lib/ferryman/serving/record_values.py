@@ -53,6 +53,7 @@ def build_execution(response: shapes.RecordedExecution, *, owner: str, policy: E
         cancelled_by=response.cancelled_by or "",
         answer=response.answer or 0,
         question=response.question or 0,
+        titled_answer=response.titled_answer or 0,
         usage=_same(Usage, response.usage),
         tool_calls=tuple(_same(ToolCallResult, part) for part in response.tool_calls),
         policy=policy,

@@ -78,7 +78,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
         *findings,
         *_find_unkept(record),
         *find_misfiled(record, whole),
-        *find_unanswered(record.chat, record.execution, record.steps),
+        *find_unanswered(record.chat, record.execution, record.steps, is_titled=record.scenario.is_titled),
         *_ledger(record),
         *_find_unmetered(record),
         *_find_leaked(record),

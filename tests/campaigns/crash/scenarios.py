@@ -53,7 +53,8 @@ class Scenario:
     `requested` says that an application asks for it by a document, and no API starts it. With `tool_settings`, or in a
     `conversation`, it is one of an agent that has these settings and limits its conversations; otherwise of the default agent.
     With `chats` it answers a message of a chat, with a text in every turn, and with `summarizes` one of a chat so long that the
-    model writes a summary of it first. With `files` its task has tools of files, and these
+    model writes a summary of it first; where it `is_titled`, the model writes the title of the chat, too. With `files` its task
+    has tools of files, and these
     are the contents by key that the calls leave, long results left out.
     """
 
@@ -73,6 +74,7 @@ class Scenario:
     files: Mapping[str, str] | None = None
     chats: bool = False
     summarizes: bool = False
+    is_titled: bool = False
 
     @property
     def answer(self) -> str:
@@ -276,6 +278,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         conversation=Conversation(credits_max=Decimal(549), credits_used=Decimal(20), credits_reserved=Decimal(30)),
     ),
     Scenario(name="chat", turns=((look_call("g1"), look_call("g2"), pay_call("g3")),), chats=True),
+    Scenario(name="titled chat", turns=((look_call("t1"),),), chats=True, is_titled=True),
     Scenario(name="long chat", turns=((look_call("n1"), pay_call("n2")),), chats=True, summarizes=True),
     Scenario(
         name="stopped chat",

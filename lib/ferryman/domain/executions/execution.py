@@ -16,7 +16,7 @@ from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.origin import Origin
 from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.executions.surface import CHAT, TASK, Surface
+from ferryman.domain.executions.surface import CHAT, TASK, TITLE, Surface
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.receipts.receipt import Head
@@ -80,6 +80,7 @@ class ExecutionSummary:
     `slice` is the queue delivery that may go on with it, and older ones may not. `credits_held` are reserved for work under way
     and not in `credits_used` yet. `scheduled_for` is set where a schedule started it. `labels` are its starter's own; no model
     sees them. `answer` is the number of the message of its conversation that it writes; 0 for an execution of no chat.
+    `titled_answer` is that of the answer after which it gives its conversation a title; 0 for any other.
     """
 
     id: str
@@ -107,6 +108,7 @@ class ExecutionSummary:
     slice: int = 0
     imported_from: Origin | None = None
     answer: int = 0
+    titled_answer: int = 0
 
     fills_defaults_only: ClassVar[bool] = True
 
@@ -117,7 +119,14 @@ class ExecutionSummary:
     @property
     def surface(self) -> Surface:
         """The rules by which the loop runs it."""
+        if self.titled_answer:
+            return TITLE
         return CHAT if self.answer else TASK
+
+    @property
+    def is_in_chat(self) -> bool:
+        """Whether it belongs to a conversation of people: as an answer, or as what gives it a title."""
+        return bool(self.answer or self.titled_answer)
 
     @property
     def context(self) -> ExecutionContext:
@@ -145,12 +154,14 @@ class Execution(ExecutionSummary):
     `retention_days` is how many days its workspace keeps it after its end, as it was when the execution was created; None: as
     many as the deployment. `taken_over_by` is who answers for it since the person who started it left the workspace, `OWNER`
     for the owner's own key. `question` is the number of the message that its answer is to; 0 where it answers none. `model` is
-    what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40).
+    what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40). `begins_title` tells that its
+    conversation is given a title by the model once it is completed.
     """
 
     question: int = 0
     model: str = ""
     enable_tools: bool = True
+    begins_title: bool = False
     input: str | None = field(default=None, repr=False)
     schedule_generation: int | None = None
     retention_days: int | None = None
