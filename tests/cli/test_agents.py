@@ -53,6 +53,16 @@ def test_an_update_changes_what_is_named(typed: Typed, agent: str) -> None:
     assert show(typed, agent)["max_credits_month"] is None
 
 
+def test_the_model_writes_titles_where_that_is_said(typed: Typed, agent: str) -> None:
+    before = show(typed, agent)["titles"]
+    assert typed("agent", "update", agent, "--titles", "model").exit_code == exits.DONE
+    assert (before, show(typed, agent)["titles"]) == ("first_line", "model")
+
+
+def test_a_title_is_of_a_known_origin(typed: Typed, agent: str) -> None:
+    assert typed("agent", "update", agent, "--titles", "best").exit_code == exits.USAGE
+
+
 def test_some_tools_and_all_tools_are_not_said_together(typed: Typed, agent: str) -> None:
     result = typed("agent", "update", agent, "--all-tools", "--tool", "http_get")
     assert (result.exit_code, "only one of --tool and --all-tools" in result.stderr) == (exits.USAGE, True)

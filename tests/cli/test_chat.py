@@ -123,3 +123,7 @@ def test_conversations_are_listed(typed: Typed) -> None:
     listed = typed("chat", "--list")
     assert (listed.exit_code, "conv_ann" in listed.output, "Ferries" in listed.output) == (0, True, True)
     assert json.loads(typed("chat", "--list", "--json").output.splitlines()[-1])["conversation_id"] == "conv_ann"
+
+
+def test_a_title_by_the_model_steers_neither_a_terminal_nor_a_document() -> None:
+    assert write_markdown("\x1b[2J<img src=x>\n# Ferries", []) == "# ·[2J&lt;img src=x> # Ferries\n"

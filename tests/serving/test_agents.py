@@ -48,6 +48,7 @@ async def test_a_created_agent_is_answered_with_every_field(client: httpx.AsyncC
         "conversation_credits_max": "2.5",
         "tools_enabled": True,
         "enabled_tools": None,
+        "titles": "first_line",
         "template": None,
         "is_default": False,
         "archived": False,
@@ -109,6 +110,7 @@ async def test_the_default_agent_can_be_changed(client: httpx.AsyncClient) -> No
         ({"conversation_credits_max": 0}, "conversation_credits_max", "must be above 0"),
         ({"conversation_credits_max": 10_000_000}, "conversation_credits_max", "must be at most 55000 on plan pro"),
         ({"model": "unknown"}, "model", "has no price; priced are: "),
+        ({"titles": "best"}, "titles", "should be 'first_line' or 'model'"),
         ({"template": "bob"}, "template", "is not a known template; known are: manager, wally, eve"),
         (
             {"tool_settings": {"http_get": {"arguments": {"headers": "text"}}}},

@@ -128,6 +128,22 @@ async def test_an_answer_and_its_execution_name_each_other(bob: httpx.AsyncClien
     assert execution.restore().conversation == "conv_1"
 
 
+async def test_the_execution_of_a_title_is_of_the_imported_conversation(
+    client: httpx.AsyncClient, archive: bytes, task: str, stage: Stage
+) -> None:
+    assert read_archive(io.BytesIO(archive)).counts["executions"] == 1
+    name = await started(client, task, input="Title it.")
+    finish(stage.memory, name)
+    titled = replace(stage.memory.executions[name], conversation="conv_1", titled_answer=2)
+    stage.memory.executions[name] = titled
+    whole = (await client.get(default())).content
+    client.headers.update(stage.owner("bob"))
+    workspace = await import_archive(client, whole)
+    imported = [item for item in stage.memory.executions.values() if item.workspace == workspace and item.titled_answer]
+    assert [item.conversation for item in imported] == [find_chat(stage, workspace).id]
+    assert imported[0].restore().conversation == "conv_1"
+
+
 async def test_what_is_exported_again_has_the_same_messages(bob: httpx.AsyncClient, archive: bytes) -> None:
     workspace = await import_archive(bob, archive)
     again = (await bob.get(f"/v1/workspaces/{workspace}/export")).content

@@ -15,7 +15,7 @@ from .conftest import TASK, Stage
 from .routes import ROUTES, Ask
 from .test_executions import started
 
-RARE = {"imported_from"}
+RARE = {"imported_from", "titled_answer"}
 """Members that most answers do not have."""
 
 VERBS = {"get", "post", "put", "patch", "delete"}

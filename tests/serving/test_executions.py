@@ -282,3 +282,10 @@ async def test_what_was_refused_a_moment_ago_is_refused_without_a_look(
     assert (await client.get("/v1/executions")).status_code == 200  # another route
     stage.clock.turn(REPEATED.total_seconds())
     await started(client, task)
+
+
+async def test_the_execution_of_a_title_is_listed_as_one(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    titled, other = await started(client, task), await started(client, task)
+    stage.memory.executions[titled] = replace(stage.memory.executions[titled], conversation="conv_1", titled_answer=2)
+    listed = {item["execution_id"]: item for item in (await client.get("/v1/executions")).json()["executions"]}
+    assert (listed[titled]["titled_answer"], "titled_answer" in listed[other]) == (2, False)

@@ -59,6 +59,7 @@ agents = st.fixed_dictionaries(
         "conversation_credits_max": limits,
         "tools_enabled": st.booleans(),
         "enabled_tools": st.none() | tool_lists,
+        "titles": st.sampled_from(["first_line", "model"]),
     },
 )
 schedules = st.one_of(

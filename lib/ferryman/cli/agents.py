@@ -11,6 +11,7 @@ from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.fields import FILE, add_options, read_tool_fields
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX
+from ferryman.domain.workspaces.agent import Titles
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 
 LEVELS = tuple(level.value for level in PolicyLevel)
@@ -44,6 +45,11 @@ _fields = add_options(
     click.option("--max-credits-month", help="Credits its executions may use in a month (UTC); none: no limit."),
     click.option("--tools-enabled/--no-tools-enabled", default=None, help="Whether conversations with it have tools."),
     click.option("--enabled-tool", "enabled_tools", multiple=True, help="A tool of its conversations, and no others; repeat."),
+    click.option(
+        "--titles",
+        type=click.Choice([titles.value for titles in Titles]),
+        help="Where conversations have their titles from: their first message, or the model, for some credits each.",
+    ),
     click.option("--conversation-credits-max", help="Credits of each conversation in a month; none: as the workspace."),
 )
 

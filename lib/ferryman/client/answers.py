@@ -21,6 +21,7 @@ class AgentJson(TypedDict):
     tools_enabled: bool
     enabled_tools: list[str] | None
     approvals: list[ApprovalRuleJson]
+    titles: Literal["first_line", "model"]
     template: str | None
     is_default: bool
     archived: bool
@@ -372,6 +373,7 @@ class ExecutionJson(TypedDict):
     person_id: str | None
     conversation_id: str | None
     answer: int | None
+    titled_answer: int | None
     cancelled_by: str | None
     waiting_for: str | None
     waiting_since: str | None
@@ -542,6 +544,7 @@ class ListedExecutionJson(TypedDict):
     person_id: str | None
     conversation_id: str | None
     answer: int | None
+    titled_answer: int | None
     cancelled_by: str | None
     waiting_for: str | None
     waiting_since: str | None

@@ -9,8 +9,10 @@ from typing import Any
 from ferryman.domain.conversations.asking import AskedQuestion, Question, build_answer, take_question
 from ferryman.domain.conversations.conversation import Conversation, ConversationGoneError, end_answer
 from ferryman.domain.conversations.message import Message
+from ferryman.domain.conversations.titles import check_unnamed, set_title
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.halt import DISABLED
+from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.executions.retention import freeze_retention
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
@@ -144,6 +146,34 @@ class FirestoreConversations(FirestoreStore):
         keyed.store_completion(transaction, places, answered)
         return StartedAnswer(question=started, occupancy=occupied)
 
+    async def start_title(self, execution: Execution, *, most: int) -> Occupancy:
+        execution_at = self._places.locate_execution(execution.id)
+        started = await documents.confirm_created(self._start_title(execution, most), execution_at, execution)
+        if started is not None:
+            return started
+        return occupancy.read_occupancy(await self._places.locate_occupancy(execution.owner).get())
+
+    @in_transaction
+    async def _start_title(self, transaction: Transaction, execution: Execution, most: int) -> Occupancy:
+        places, owner = self._places, execution.owner
+        conversation_at, task_at = places.locate_conversation(execution.conversation), places.locate_task(execution.task)
+        occupancy_at, workspace_at = places.locate_occupancy(owner), places.locate_workspace(execution.workspace)
+        execution_at = places.locate_execution(execution.id)
+        references = [conversation_at, task_at, occupancy_at, workspace_at, execution_at]
+        snapshots = await read_together(self._client, references, transaction)
+        if not (snapshots[task_at.path].to_dict() or {}).get("enabled", False):
+            raise TaskDisabledError(DISABLED)
+        check_workspace(snapshots[workspace_at.path], owner=owner)
+        check_unnamed(_read(snapshots[conversation_at.path], owner=owner, workspace=execution.workspace))
+        before = occupancy.read_occupancy(snapshots[occupancy_at.path])
+        if snapshots[execution_at.path].exists:
+            return before
+        occupied = before.enqueue(execution, most=most)
+        occupancy.store_occupancy(transaction, places, owner, occupied)
+        frozen = freeze_retention(execution, read_workspace_days(snapshots[workspace_at.path]))
+        transaction.create(execution_at, write_execution(frozen))
+        return occupied
+
     async def list_messages(self, conversation: str, *, after: int = 0, most: int | None = None) -> Sequence[Message]:
         collection = self._places.locate_conversation(conversation).collection(MESSAGES)
         query = filter_by(collection, ("number", ">", after)).order_by("number")
@@ -157,8 +187,8 @@ class FirestoreConversations(FirestoreStore):
 
 
 async def read_conversation(places: Places, execution: Execution, transaction: Transaction) -> Conversation | None:
-    """Return the conversation that an execution answers in; None for one of no chat, or whose conversation was deleted."""
-    if not execution.answer:
+    """Return the conversation of an answer or a title; None for an execution of no chat, or whose conversation was deleted."""
+    if not execution.is_in_chat:
         return None
     snapshot = await places.locate_conversation(execution.conversation).get(transaction=transaction)
     return documents.read_or_none(Conversation, snapshot)
@@ -171,9 +201,16 @@ def end_in_conversation(
     ended: Execution,
     message: Message | None,
     expiry: Mapping[str, Any],
+    *,
+    title: str = "",
 ) -> None:
-    """Store the answer of an execution that has ended, and let the next one of its conversation be written."""
+    """Store the answer of an execution that has ended, and let the next one of its conversation be written; or its title."""
     if conversation is None:
+        return
+    if ended.titled_answer:
+        named = set_title(conversation, title)
+        if named != conversation:
+            transaction.update(places.locate_conversation(conversation.id), documents.write_fields(named, "title"))
         return
     assert ended.completed_at is not None, "the execution has ended"
     after = end_answer(conversation, ended.answer, now=ended.completed_at)

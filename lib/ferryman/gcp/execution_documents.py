@@ -35,7 +35,7 @@ IS_REFUSED: Condition = (ADMITTED, "==", False)
 CREATION_FIELDS = frozenset(
     (
         *REQUEST_FIELDS,
-        *("id", "workspace", "agent", "person", "created_at", "question", "answer"),
+        *("id", "workspace", "agent", "person", "created_at", "question", "answer", "titled_answer"),
         *("model", "enable_tools"),
         *("scheduled_for", "schedule_generation", "retention_days", "trace"),
     )

@@ -118,7 +118,7 @@ class FirestoreExecutions(FirestoreParking, FirestoreRequests, FirestoreAnswers,
         claimed = rules.acquire_lease(current, slice=slice, holder=holder, now=now, length=lease)
         if claimed is None:
             return current, False
-        conversation = await read_conversation(self._places, current, transaction)
+        conversation = await read_conversation(self._places, current, transaction) if current.answer else None
         if conversation is not None and not current.cancel_requested and not is_next(conversation, current.answer):
             raise AnswerNotNextError(current)
         occupied = await self._take_slot(transaction, current, claimed, now)
@@ -184,6 +184,8 @@ class FirestoreExecutions(FirestoreParking, FirestoreRequests, FirestoreAnswers,
         try:
             balance = reserve_credits(before, execution, reserve)
         except InsufficientCreditsError as error:
+            if execution.titled_answer:
+                return error
             return await store_refusal(self._client, transaction, error, execution, before, now=now)
         store_balance(transaction, places, balance, execution, now=now)
         self._create_entry(transaction, entry)
@@ -327,7 +329,7 @@ class FirestoreExecutions(FirestoreParking, FirestoreRequests, FirestoreAnswers,
             create_alerts(transaction, self._places, alerts)
         ended = ending.apply(execution, now=now)
         expiry = self._retention.expire(current.retention_days, now)
-        end_in_conversation(transaction, self._places, conversation, ended, ending.message, expiry)
+        end_in_conversation(transaction, self._places, conversation, ended, ending.message, expiry, title=ending.title)
         waited = {IS_WAITING: False} if current.waiting_for else {}
         self._update(transaction, ended, rules.ENDING_FIELDS, {**expiry, **waited})
         occupancy.free_slot(transaction, self._places, execution)

@@ -8,9 +8,11 @@ from datetime import datetime
 from ferryman.domain.conversations.asking import Question, build_answer, take_question
 from ferryman.domain.conversations.conversation import Conversation, ConversationGoneError, end_answer
 from ferryman.domain.conversations.message import Message
+from ferryman.domain.conversations.titles import check_unnamed, set_title
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.halt import DISABLED
+from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.stale import StaleError
@@ -89,6 +91,18 @@ class MemoryConversations(PlannedStore):
         keyed.store_completion(memory, done)
         return StartedAnswer(question=started, occupancy=occupied)
 
+    async def start_title(self, execution: Execution, *, most: int) -> Occupancy:
+        memory = self._memory
+        task = memory.tasks.get(execution.task)
+        if task is None or not task.enabled:
+            raise TaskDisabledError(DISABLED)
+        check_workspace(memory, execution.workspace, owner=execution.owner)
+        check_unnamed(await self.get(execution.conversation, owner=execution.owner, workspace=execution.workspace))
+        if execution.id not in memory.executions:
+            memory.occupancy[execution.owner] = self._occupied(execution.owner).enqueue(execution, most=most)
+            memory.executions[execution.id] = self._keep(execution)
+        return self._occupied(execution.owner)
+
     async def list_messages(self, conversation: str, *, after: int = 0, most: int | None = None) -> Sequence[Message]:
         stored = self._memory.messages.get(conversation, {})
         return [stored[number] for number in sorted(stored) if number > after][:most]
@@ -98,10 +112,15 @@ class MemoryConversations(PlannedStore):
         return [stored[number] for number in sorted(numbers) if number in stored]
 
 
-def end_in_conversation(memory: Memory, execution: Execution, message: Message | None, now: datetime) -> None:
-    """Store the answer of an execution that has ended, and let the next one of its conversation be written."""
+def end_in_conversation(
+    memory: Memory, execution: Execution, message: Message | None, now: datetime, *, title: str = ""
+) -> None:
+    """Store the answer of an execution that has ended, and let the next one of its conversation be written; or its title."""
     conversation = memory.conversations.get(execution.conversation)
-    if not execution.answer or conversation is None:
+    if not execution.is_in_chat or conversation is None:
+        return
+    if execution.titled_answer:
+        memory.conversations[conversation.id] = set_title(conversation, title)
         return
     memory.messages.setdefault(conversation.id, {})[execution.answer] = message or build_answer(execution)
     memory.conversations[conversation.id] = end_answer(conversation, execution.answer, now=now)

@@ -223,7 +223,7 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
         self._free_slot(execution)
         self._add_usage(ending.usage_event)
         ended = ending.apply(execution, now=now)
-        end_in_conversation(self._memory, ended, ending.message, now)
+        end_in_conversation(self._memory, ended, ending.message, now, title=ending.title)
         self._update(current, ended, rules.ENDING_FIELDS)
         return select_pending(alerts)
 
@@ -302,6 +302,8 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
         try:
             balance = reserve_credits(before, execution, amount)
         except InsufficientCreditsError as error:
+            if execution.titled_answer:
+                raise
             alert = build_refusal_alert(error.shortage, execution, before, now=now)
             stored = self._memory.alerts.setdefault(alert.id, alert)
             raise InsufficientCreditsError(error.shortage, alert=next(iter(select_pending([stored])), "")) from None

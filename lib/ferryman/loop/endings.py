@@ -14,7 +14,7 @@ from ferryman.domain.executions.message import join_text
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.executions.waiting import end_wait, is_over_time
 from ferryman.domain.stale import StaleError
-from ferryman.loop import calls, money, receipts
+from ferryman.loop import calls, money, receipts, titles
 from ferryman.loop.alerting import enqueue_alerts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
@@ -112,6 +112,7 @@ async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, 
     ending = replace(ending, entry=entry, usage_event=money.meter_end(final, run, entry, now))
     if final.answer:
         ending = replace(ending, message=_build_message(final, run, ending, now))
+    ending = replace(ending, title=titles.read_title(final, ending))
     try:
         alerts = await _store(deps, signer, run, final, ending, now)
     except (StaleError, UnavailableError):
@@ -119,7 +120,7 @@ async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, 
     except Exception as fault:  # noqa: BLE001 - a record that cannot be stored whole is stored in short, or it would retry for ever
         deps.log("execution.unrecordable", execution=final.id, kind=type(fault).__name__, severity="ERROR")
         error = "the record of this execution outgrew its document"
-        ending = replace(ending, status=Status.FAILED, output=None, error=error, message=None)
+        ending = replace(ending, status=Status.FAILED, output=None, error=error, message=None, title="")
         alerts = await _store(deps, signer, run, replace(final, tool_calls=()), ending, now)
     deps.log("execution.finished", execution=final.id, status=ending.status.value, credits=str(final.credits_used))
     await enqueue_alerts(deps, final, alerts)

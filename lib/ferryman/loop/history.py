@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ferryman.domain.conversations.compaction import plan_history
 from ferryman.domain.conversations.conversation import ROOT, ConversationGoneError
 from ferryman.domain.conversations.message import AnswerState, Speaker, select_branch
+from ferryman.domain.conversations.titles import is_first_complete
 from ferryman.domain.conversations.turns import UNANSWERED, write_plainly
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, SummaryPlan
@@ -29,14 +30,15 @@ EXPIRED: Sequence[Message] = (
 
 async def read_history(
     deps: LoopDependencies, execution: Execution, *, most: int, can_reread: bool, has_tools: bool
-) -> tuple[list[Message], FlowLabel, SummaryPlan | None]:
-    """Return the messages before the question of an answer, the label of all of them, and which are to be summarized first.
+) -> tuple[list[Message], FlowLabel, SummaryPlan | None, bool]:
+    """Return the messages before the question of an answer, the label of all of them, which are to be summarized first, and
+    whether the conversation has no complete answer yet.
 
     They have `most` characters, or are summarized; an execution of no chat has none. What has expired is told as such. Raise
     `StartRejectedError` where the question was deleted, and where they are too long.
     """
     if not execution.answer:
-        return [], OWNED, None
+        return [], OWNED, None, False
     stored = await deps.conversations.list_messages(execution.conversation)
     question = next((message for message in stored if message.number == execution.question), None)
     if question is None:
@@ -54,7 +56,8 @@ async def read_history(
         plan = None if plan is None else replace(plan, count=plan.count + len(EXPIRED))
     if len(json.dumps(history)) > HISTORY_CHARACTERS_MAX:
         raise StartRejectedError(f"the conversation is longer than {HISTORY_CHARACTERS_MAX:,} characters: begin another")
-    return history, drop_sources(join((OWNED, *(message.label for message in branch)))), plan
+    label = drop_sources(join((OWNED, *(message.label for message in branch))))
+    return history, label, plan, is_first_complete(stored)
 
 
 async def scan_history(deps: LoopDependencies, execution: Execution, history: Sequence[Message]) -> list[Message]:

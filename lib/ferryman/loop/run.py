@@ -23,7 +23,7 @@ from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.executions.waiting import measure_waited
 from ferryman.domain.metering.rounds import find_round
 from ferryman.domain.stale import StaleError
-from ferryman.loop import admission, alerting, calls, endings, money, parallel, parking, setup, spans, turn
+from ferryman.loop import admission, alerting, calls, endings, money, parallel, parking, setup, spans, titles, turn
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
 from ferryman.loop.start import BudgetReachedError, StartRejectedError
@@ -99,8 +99,9 @@ async def _run_claimed(deps: LoopDependencies, claimed: Execution, *, until: dat
 async def _skip(deps: LoopDependencies, execution: Execution, slice: int, waits: int) -> bool:
     """Return whether the queue may drop a delivery whose execution is held by another, or has ended."""
     if execution.status.terminal:
-        # the delivery that ended it may have died before its alerts were enqueued
+        # the delivery that ended it may have died before its alerts were enqueued, or its title was started
         await alerting.enqueue_alerts(deps, execution, await deps.executions.list_unsent_alerts(execution.id))
+        await titles.start_title(deps, execution)
         await _roll_up(deps, execution.workspace)
         return True
     if slice < execution.slice:
@@ -196,6 +197,7 @@ class SliceRunner:
         if isinstance(outcome, Postponement):
             return outcome
         await endings.finish(self._deps, self.execution, self._run, outcome)
+        await titles.start_title(self._deps, self.execution)
         return None
 
     async def _run_to_ending(self) -> ExecutionEnding | Postponement:

@@ -9,6 +9,7 @@ from typing import Any
 from ferryman import offload
 from ferryman.catalog.tools import RECALLERS, holds_secrets, list_enabled
 from ferryman.domain.approvals.rules import ApprovalRules
+from ferryman.domain.conversations import titles
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
@@ -20,6 +21,7 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
+from ferryman.domain.workspaces.agent import Titles
 from ferryman.loop import alerting, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.history import read_history, scan_history
@@ -47,7 +49,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     if price is None:
         raise StartRejectedError(f"model {start.model} has no price")
     # what a person asks in a conversation is a question, and may be about any of it
-    order = "" if execution.answer else execution.input or ""
+    order = "" if execution.is_in_chat else execution.input or ""
     texts = (agent.system_prompt, task.system_prompt, task.task_prompt, order)
     rule = await _find_injection(task.owner, texts)
     if rule is not None:
@@ -94,7 +96,9 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     now = deps.clock.now()
     max_credits = min(task.max_credits, plan.credits_per_execution)
     most, can_reread = money.limit_history(price, max_credits), any(tool in tools for tool in RECALLERS)
-    history, label, summary = await read_history(deps, opened, most=most, can_reread=can_reread, has_tools=bool(narrowed))
+    read = await read_history(deps, opened, most=most, can_reread=can_reread, has_tools=bool(narrowed))
+    history, label, summary, is_first = read
+    opened = replace(opened, begins_title=is_first and agent.titles is Titles.MODEL)
     if holds_secrets(policy):
         history = await scan_history(deps, opened, history)
     opening = await _build_opening(deps, opened, start, policy, tools=narrowed, now=now)
@@ -155,10 +159,12 @@ async def _build_opening(
     fixed_texts = (start.agent.system_prompt, task.system_prompt, task.task_prompt if execution.answer else "")
     prompts = (prompt.render_variables(text, variables) for text in fixed_texts)
     access = describe_access(policy.credentials, policy.domains, policy.headers)
-    part = "\n".join([access, *(text for text in prompts if text)])
+    rules, part = RULES, "\n".join([access, *(text for text in prompts if text)])
     before = () if execution.answer else (prompt.render_variables(task.task_prompt, variables),)
     user = "\n\n".join((*before, *filter(None, [execution.input])))
-    if len(f"{RULES}\n{part}") + len(user) > PROMPT_CHARACTERS_MAX:
+    if execution.titled_answer:
+        rules, part, user = titles.SYSTEM, "", execution.input or ""
+    if len(f"{rules}\n{part}") + len(user) > PROMPT_CHARACTERS_MAX:
         raise StartRejectedError(f"the prompt is longer than {PROMPT_CHARACTERS_MAX} characters once its variables are put in")
     if holds_secrets(policy):
         # the owner's prompt may hold a pasted key: the model must not see it either; the rules are ours, and hold none
@@ -172,14 +178,14 @@ async def _build_opening(
             )
     return ExecutionSetup(
         model=start.model,
-        system=f"{RULES}\n{part}",
+        system=f"{rules}\n{part}",
         prompt=user,
         tools=tools,
-        max_tokens=task.max_tokens,
+        max_tokens=min(task.max_tokens, execution.surface.tokens_max),
         temperature=task.temperature,
         max_iterations=min(
             task.max_iterations, policy.plan.iterations, execution.surface.iterations_max or task.max_iterations
         ),
-        max_credits=min(task.max_credits, policy.plan.credits_per_execution),
+        max_credits=min(task.max_credits, policy.plan.credits_per_execution, execution.surface.credits_max),
         started_at=now,
     )

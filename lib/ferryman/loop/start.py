@@ -49,6 +49,8 @@ class ExecutionStart:
 
     def select_tools(self, execution: Execution, tools: Sequence[str]) -> Sequence[str]:
         """Return those of `tools` that nobody takes away, in conversations neither the request nor the agent (S3-43)."""
+        if execution.titled_answer:
+            return ()
         allowed = self.limits.select(tools)
         if not execution.answer:
             return allowed

@@ -56,6 +56,13 @@ class Conversations(Protocol):
         `TaskDisabledError`, `WorkspaceGoneError` or `AnsweredError`; nothing is stored then.
         """
 
+    async def start_title(self, execution: Execution, *, most: int) -> Occupancy:
+        """Store the execution that gives its conversation a title, unless it is there, and return its owner's occupancy.
+
+        Raise `TitleNotNeededError` where the conversation is gone or a person has named it, and `TooManyQueuedError`,
+        `TaskDisabledError` or `WorkspaceGoneError` as `ask` does; nothing is stored then.
+        """
+
     async def list_messages(self, conversation: str, *, after: int = 0, most: int | None = None) -> Sequence[Message]:
         """Return the messages numbered above `after`, in order, and at most so many: of all branches."""
 

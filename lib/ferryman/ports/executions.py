@@ -37,7 +37,10 @@ class TurnCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionEnding:
-    """How an execution ended; `message` is the answer that it leaves in its conversation, None for its output alone."""
+    """How an execution ended; `message` is the answer that it leaves in its conversation, None for its output alone.
+
+    `title` is what it names its conversation, "" for nothing.
+    """
 
     status: Status
     output: str | None = field(default=None, repr=False)
@@ -46,6 +49,7 @@ class ExecutionEnding:
     receipts: tuple[Receipt, ...] = ()
     usage_event: UsageEvent | None = None
     message: Message | None = field(default=None, repr=False)
+    title: str = field(default="", repr=False)
 
     def apply(self, execution: Execution, *, now: datetime) -> Execution:
         """Return the execution as it ended `now`, without its lease."""
@@ -134,7 +138,7 @@ class Executions(Requests, LiveTurns, Protocol):
         """Store policy and step 0, and reserve the first model call, and the setup's credits on the balance of its owner.
 
         Raise `InsufficientCreditsError` where a cap of the policy leaves less: nothing is stored then but the alert of that,
-        where the month has none of it yet. Its `alert` is the one to be sent, if any is.
+        where the month has none of it yet and it is no title that is refused. Its `alert` is the one to be sent, if any is.
         """
 
     async def check(self, execution: Execution, *, now: datetime) -> Execution:
@@ -201,6 +205,7 @@ class Executions(Requests, LiveTurns, Protocol):
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
         """End the execution, give the rest of its reservation back, and store the alerts of the caps that this takes further.
 
+        The title of an ending becomes that of the conversation, unless a person has named it.
         Return the ids of these alerts, which are to be sent. Return None, with nothing stored, where it was cancelled since its
         holder read it: the receipts do not cover that.
         """

@@ -270,6 +270,7 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
         conversation=ended.conversation,
         answer=ended.answer,
         question=ended.question,
+        titled_answer=ended.titled_answer,
         input=ended.input,
         labels=ended.labels,
         created_at=ended.created_at,

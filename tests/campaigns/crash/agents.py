@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, Status
-from ferryman.domain.workspaces.agent import Agent
+from ferryman.domain.workspaces.agent import Agent, Titles
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.clock import START
 from ferryman.ports.executions import ExecutionEnding, Executions
@@ -47,6 +47,7 @@ async def store_agent(ports: Ports, scenario: Scenario) -> None:
         name=scenario.name,
         tool_settings=scenario.tool_settings,
         conversation_credits_max=scenario.conversation.credits_max if scenario.conversation else None,
+        titles=Titles.MODEL if scenario.is_titled else Titles.FIRST_LINE,
         created_at=START,
         updated_at=START,
     )

@@ -9,6 +9,7 @@ from typing import Protocol
 from ferryman.domain.conversations.asking import STATES, Question
 from ferryman.domain.conversations.conversation import Conversation, PendingAnswer
 from ferryman.domain.conversations.message import AnswerState, Message
+from ferryman.domain.conversations.titles import derive_title_execution
 from ferryman.domain.executions.execution import Execution, Step
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.clock import START
@@ -43,6 +44,7 @@ class StoredChat:
 
     conversation: Conversation
     messages: Sequence[Message] = field(repr=False)
+    title: Execution | None = None
 
 
 async def store_chat(ports: Ports, first: Execution, *, is_long: bool) -> None:
@@ -63,14 +65,24 @@ async def read_chat(ports: Ports) -> StoredChat | None:
     conversation = await ports.conversations.get(CHAT, owner="o", workspace=WORKSPACE)
     if conversation is None:
         return None
-    return StoredChat(conversation=conversation, messages=await ports.conversations.list_messages(CHAT))
+    messages = await ports.conversations.list_messages(CHAT)
+    answers = [message.execution for message in messages if message.execution]
+    titles = [await ports.executions.get(derive_title_execution(answer)) for answer in answers]
+    return StoredChat(conversation=conversation, messages=messages, title=next(filter(None, titles), None))
 
 
-def find_unanswered(chat: StoredChat | None, execution: Execution, steps: Sequence[Step]) -> list[str]:
-    """Check that the conversation has the one answer that the execution ended with, and waits for the next one."""
+def find_unanswered(
+    chat: StoredChat | None, execution: Execution, steps: Sequence[Step], *, is_titled: bool = False
+) -> list[str]:
+    """Check that the conversation has the one answer that the execution ended with, and waits for the next one.
+
+    The execution of its title is there where it `is_titled`, and otherwise not.
+    """
     if chat is None:
         return []
     findings = []
+    if (chat.title is not None) != is_titled:
+        findings.append(f"lost: the title is {chat.title}")
     before = execution.answer - 2
     if chat.conversation.pending != (PendingAnswer(execution.answer + 2, LATER),):
         findings.append(f"lost: the conversation waits for {chat.conversation.pending}")

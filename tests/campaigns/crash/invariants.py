@@ -83,7 +83,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
         *_find_unkept(record),
         *find_misfiled(record, whole),
         *find_undecided(record.scenario, record.tickets, record.effects, record.approvals),
-        *find_unanswered(record.chat, record.execution, record.steps),
+        *find_unanswered(record.chat, record.execution, record.steps, is_titled=record.scenario.is_titled),
         *_ledger(record),
         *_find_unmetered(record),
         *_find_leaked(record),

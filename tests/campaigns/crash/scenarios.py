@@ -54,9 +54,9 @@ class Scenario:
     `requested` says that an application asks for it by a document, and no API starts it. With `tool_settings`, or in a
     `conversation`, it is one of an agent that has these settings and limits its conversations; otherwise of the default agent.
     With `chats` it answers a message of a chat, with a text in every turn, and with `summarizes` one of a chat so long that the
-    model writes a summary of it first. With `files` its task has tools of files, and these
-    are the contents by key that the calls leave, long results left out. With `decides` every call that changes something waits
-    for a person, who decides so about it, and approves the call that an edit makes of it.
+    model writes a summary of it first; where it `is_titled`, the model writes the title of the chat, too. With `files` its task
+    has tools of files, and these are the contents by key that the calls leave, long results left out. With `decides` every call
+    that changes something waits for a person, who decides so about it, and approves the call that an edit makes of it.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Scenario:
     chats: bool = False
     summarizes: bool = False
     decides: DecisionVerdict | None = None
+    is_titled: bool = False
 
     @property
     def answer(self) -> str:
@@ -286,6 +287,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="edited call", turns=((pay_call("e1"), read_call("e2")), (post_call("e3"),)), decides=DecisionVerdict.EDIT),
     Scenario(name="denied call", turns=((pay_call("o1"), read_call("o2")), (post_call("o3"),)), decides=DecisionVerdict.DENY),
     Scenario(name="chat", turns=((look_call("g1"), look_call("g2"), pay_call("g3")),), chats=True),
+    Scenario(name="titled chat", turns=((look_call("t1"),),), chats=True, is_titled=True),
     Scenario(name="long chat", turns=((look_call("n1"), pay_call("n2")),), chats=True, summarizes=True),
     Scenario(
         name="stopped chat",

@@ -127,7 +127,7 @@ def write_execution(execution: Execution) -> Iterator[Line]:
     One that was imported has the ids in its record that it had where it ran, so that its receipts fit: `place` has those here.
     """
     place = {"execution": execution.id, "task": execution.task, "agent": execution.agent}
-    if execution.answer:
+    if execution.is_in_chat:
         place["conversation"] = execution.conversation
     origin = None if execution.imported_from is None else document.serialize(execution.imported_from)
     value = document.serialize_recorded(execution.restore())

@@ -35,10 +35,11 @@ class PendingAnswer:
 class Conversation:
     """A conversation as stored. `person` began it; "" where the owner's own key did.
 
-    `task` has the credentials, tools and limits that its answers are made with. `title` is the person's own where `is_named`,
-    and the beginning of the first message else. `head` is the number of the message that the shown branch ends
-    with, `last` that of the newest message of any branch; 0 before the first. `pending` are the answers that have not ended,
-    in the order in which they come. One that `is_deleting` is as if it were not there.
+    `task` has the credentials, tools and limits that its answers are made with. `title` is the person's own where `is_named`;
+    else it is the beginning of the first message, or a text that the model wrote after it had read others' (untrusted). `head`
+    is the number of the message that the shown branch ends with, `last` that of the newest message of any branch; 0 before the
+    first. `pending` are the answers that have not ended, in the order in which they come. One that `is_deleting` is as if it
+    were not there.
     """
 
     id: str

@@ -16,7 +16,7 @@ from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.origin import Origin
 from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.executions.surface import CHAT, TASK, Surface
+from ferryman.domain.executions.surface import CHAT, TASK, TITLE, Surface
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.receipts.receipt import Head
@@ -82,6 +82,7 @@ class ExecutionSummary:
     sees them. `answer` is the number of the message of its conversation that it writes; 0 for an execution of no chat.
     `waiting_for` is the approval that a person has to decide about before it goes on, since `waiting_since`; "" where it waits
     for nobody. `credits_returned` are those that were reserved and are not while it waits.
+    `titled_answer` is that of the answer after which it gives its conversation a title; 0 for any other.
     """
 
     id: str
@@ -112,6 +113,7 @@ class ExecutionSummary:
     waiting_for: str = field(default="", metadata=LEFT_OUT)
     waiting_since: datetime | None = field(default=None, metadata=LEFT_OUT)
     credits_returned: Decimal = field(default=Decimal(0), metadata=LEFT_OUT)
+    titled_answer: int = 0
 
     fills_defaults_only: ClassVar[bool] = True
 
@@ -122,7 +124,14 @@ class ExecutionSummary:
     @property
     def surface(self) -> Surface:
         """The rules by which the loop runs it."""
+        if self.titled_answer:
+            return TITLE
         return CHAT if self.answer else TASK
+
+    @property
+    def is_in_chat(self) -> bool:
+        """Whether it belongs to a conversation of people: as an answer, or as what gives it a title."""
+        return bool(self.answer or self.titled_answer)
 
     @property
     def context(self) -> ExecutionContext:
@@ -152,11 +161,14 @@ class Execution(ExecutionSummary):
     for the owner's own key. `question` is the number of the message that its answer is to; 0 where it answers none. `model` is
     what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40). `waited_s` is for how many
     seconds it has waited for people so far: they are not of its time limit.
+    what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40). `begins_title` tells that its
+    conversation is given a title by the model once it is completed.
     """
 
     question: int = 0
     model: str = ""
     enable_tools: bool = True
+    begins_title: bool = False
     input: str | None = field(default=None, repr=False)
     schedule_generation: int | None = None
     retention_days: int | None = None

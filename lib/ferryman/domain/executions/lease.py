@@ -65,7 +65,10 @@ def hand_over_slice(current: Execution, claimed: Execution, now: datetime) -> Ex
 
 
 LEASE_FIELDS = ("lease", "pending_model_calls", "credits_held", "model_trouble")  # what the holder of a lease stores with it
-SETUP_FIELDS = ("policy", "credits_reserved", "events", "receipts", "pending_model_calls", "credits_held")
+SETUP_FIELDS = (
+    *("policy", "credits_reserved", "events", "receipts", "pending_model_calls", "credits_held"),
+    "begins_title",
+)
 
 TURN_FIELDS = (
     *("iterations", "credits_used", "usage", "tool_calls", "tool_calls_total", "rate", "events", "receipts"),

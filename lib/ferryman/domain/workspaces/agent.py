@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 
 from ferryman.domain.approvals.rules import ApprovalRule
 from ferryman.domain.tools.names import strip_prefix
@@ -27,6 +28,15 @@ class AgentHasTasksError(Exception):
     """The agent was to be deleted unless it has tasks, and it has. Nothing was stored."""
 
 
+class Titles(StrEnum):
+    """Where the title of a conversation comes from that no person has named."""
+
+    FIRST_LINE = "first_line"
+    """From the beginning of its first message."""
+    MODEL = "model"
+    """From an execution of its own, after its first complete answer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent as stored.
@@ -35,8 +45,8 @@ class Agent:
     tools that it may call, with or without their prefix; an empty list allows every tool (S4-94). `tool_settings` are its own
     settings of tools by name. `max_credits_month` is its limit of credits in a month (UTC), `conversation_credits_max` that of
     each conversation with it; None: no limit. In conversations it has tools only where `tools_enabled`, and of them only the
-    `enabled_tools` (S3-41, S3-43): None for all that its task has. `template` is the id of the catalog's agent that it was
-    made from. `approvals` are its rules of which calls wait for
+    `enabled_tools` (S3-41, S3-43): None for all that its task has. `titles` says where its conversations have their titles
+    from. `template` is the id of the catalog's agent that it was made from. `approvals` are its rules of which calls wait for
     a person.
     """
 
@@ -54,6 +64,7 @@ class Agent:
     tools_enabled: bool = True
     enabled_tools: tuple[str, ...] | None = None
     approvals: tuple[ApprovalRule, ...] = ()
+    titles: Titles = Titles.FIRST_LINE
     template: str | None = None
     archived: bool = False
     created_at: datetime

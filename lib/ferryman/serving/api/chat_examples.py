@@ -20,7 +20,7 @@ _TURNS = (
     {"role": "assistant", "content": "At 23:00, every day."},
 )
 
-CHAT_SETTINGS = {"tools_enabled": True, "enabled_tools": ["http_get"]}
+CHAT_SETTINGS = {"tools_enabled": True, "enabled_tools": ["http_get"], "titles": "model"}
 """The settings of an agent that hold in conversations."""
 
 

@@ -159,7 +159,7 @@ OPERATIONS = {
     "createConversation": "With the agent's chat task where no task is named; the default agent is the default.",
     "listConversations": "A page of the conversations of everybody in the workspace, by agent if you like.",
     "getConversation": "Its title, the end of the shown branch, and the answers that are waited for.",
-    "changeConversation": "A conversation that nobody has named has the beginning of its first message as its title.",
+    "changeConversation": "Its name is yours from then on: no model writes another title.",
     "deleteConversation": "A job deletes it, with its messages and the executions that answered in it.",
     "cancelAnswers": "What is written until then is kept, and marked as stopped. With `answer` only that one is stopped.",
     "watchConversation": "A stream that broke goes on behind `Last-Event-ID`. To leave it stops nothing.",

@@ -66,7 +66,7 @@ def begin_execution(place: str, line: Line, target: ArchiveTarget) -> OpenExecut
     ids = {"id": there.id, "task": there.task, "owner": "", "workspace": there.workspace, "agent": there.agent}
     ids |= {"person": there.person, "cancelled_by": there.cancelled_by}
     conversation = there.conversation
-    if there.answer:
+    if there.is_in_chat:
         if here.conversation is None or (origin is None and here.conversation != conversation):
             raise ArchiveError(place, "place.conversation: is not that of the record")
         ids["conversation"], conversation = conversation, target.derive("conv", here.conversation)

@@ -30,7 +30,7 @@ from ferryman.tools.declared.importing import run_document_worker
 
 AGENT_FIELDS = (
     *("name", "description", "system_prompt", "model", "allowed_tools", "tool_settings"),
-    *("tools_enabled", "enabled_tools", "approvals"),
+    *("tools_enabled", "enabled_tools", "approvals", "titles"),
     *CREDIT_LIMITS,
     "template",
 )

@@ -9,6 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from ferryman.domain.approvals.summary import AskingMode
 from ferryman.domain.tools.names import LISTED_MAX
+from ferryman.domain.workspaces.agent import Titles
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 from ferryman.serving.api.shapes.record import ToolSettingsResponse
 from ferryman.serving.api.shapes.rule import ApprovalRuleResponse, Rules
@@ -37,6 +38,13 @@ EnabledTools = Annotated[
     tuple[StrictStr, ...] | None,
     Field(description="Of its tools, those that conversations with it have; null: all of them, an empty list: none"),
 ]
+TitlesFrom = Annotated[
+    Titles,
+    Field(
+        description="Where a conversation that nobody names has its title from; first_line: its first message, "
+        "model: a short execution after its first complete answer"
+    ),
+]
 Settings = Annotated[dict[str, ToolSettingsRequest], Field(description="By the names of tools")]
 
 
@@ -56,6 +64,7 @@ class AgentChange(RequestShape):
     tools_enabled: StrictBool = Field(default=True, description="Whether conversations with it have tools")
     enabled_tools: EnabledTools = None
     approvals: Rules = ()
+    titles: TitlesFrom = Titles.FIRST_LINE
 
 
 class NewAgent(AgentChange):
@@ -80,6 +89,7 @@ class AgentResponse(ResponseShape):
     tools_enabled: bool
     enabled_tools: tuple[str, ...] | None
     approvals: tuple[ApprovalRuleResponse, ...]
+    titles: Titles
     template: str | None = Field(description="The template that it was made from")
     is_default: bool = Field(description="Whether it is the workspace's default one, which is neither archived nor deleted")
     archived: bool = Field(description="Whether it is archived: none of its tasks is started")

@@ -47,7 +47,7 @@ class NewConversation(RequestShape):
 
     agent_id: StrictStr | None = Field(default=None, description="null: the task's agent, or else the default one")
     task_id: StrictStr | None = Field(default=None, description="null: the agent's chat task")
-    title: StrictStr | None = Field(default=None, max_length=TITLE_CHARACTERS_MAX, description="null: of the first message")
+    title: StrictStr | None = Field(default=None, max_length=TITLE_CHARACTERS_MAX, description="null: as its agent says")
 
 
 class ConversationChange(RequestShape):

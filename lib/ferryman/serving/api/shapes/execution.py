@@ -52,6 +52,11 @@ class ListedExecution(ResponseShape):
     person_id: str | None
     conversation_id: str | None
     answer: int | None = Field(description="The number of the message of its conversation that it writes; null: none")
+    titled_answer: int | None = Field(
+        default=None,
+        description="Of one that gives its conversation a title, the answer that it comes after; others have no such member",
+        exclude_if=lambda answer: answer is None,
+    )
     cancelled_by: str | None
     waiting_for: str | None = None
     waiting_since: datetime | None = None
