@@ -168,7 +168,13 @@ async def test_all_ports_share_one_state(cloud: EmulatedCloud) -> None:
 
 def test_the_matrix_is_printed_as_a_table() -> None:
     printed = CliRunner().invoke(main, []).output.splitlines()
-    columns = [f"secret {RECEIPTS}", f"secret {SECRET}", *(f"queue {name}" for name in QUEUES), "bucket ferryman-files"]
+    columns = [
+        "secret ferryman-api-key",
+        f"secret {RECEIPTS}",
+        f"secret {SECRET}",
+        *(f"queue {name}" for name in QUEUES),
+        "bucket ferryman-files",
+    ]
     assert re.split(r" {2,}", printed[0]) == ["function", "firestore", *columns]
     assert [re.split(r" {2,}", line) for line in printed] == build_matrix(ROWS)
 

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
+from ferryman.domain.approvals.approval import ApprovalState
+from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Status
@@ -25,6 +27,7 @@ from ferryman.gcp.adoption import FirestoreAdoption
 from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.api_keys import FirestoreApiKeys
+from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.audit import FirestoreAuditEntries
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
@@ -58,6 +61,7 @@ async def list_everything(clients: GoogleClients) -> None:
 
 async def listed_by_task(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).list("w", which=Filter(task="t"))
+    await FirestoreExecutions(clients).list("w", which=Filter(is_waiting=True))
 
 
 async def listed_by_agent(clients: GoogleClients) -> None:
@@ -324,8 +328,33 @@ async def chats_listed(clients: GoogleClients) -> None:
     await conversations.list_messages("c", after=1, most=9)
 
 
+async def approvals_listed(clients: GoogleClients) -> None:
+    approvals = FirestoreApprovals(clients)
+    for chosen in ({}, {"state": ApprovalState.PENDING}, {"execution": "e"}):
+        await approvals.list("w", **chosen)
+    await approvals.list("w", state=ApprovalState.PENDING, execution="e")
+    await approvals.list_of("e")
+    await approvals.find_last("w", "http_post")
+    await approvals.withdraw("e", now=NOW)
+
+
+async def standing_approvals_listed(clients: GoogleClients) -> None:
+    approvals, until = FirestoreApprovals(clients), NOW + timedelta(days=1)
+    standing = StandingApproval(
+        id="s", owner="ann", workspace="w", tool="http_post", uses_max=1, by="owner", created_at=NOW, expires_at=until
+    )
+    await approvals.add_standing(standing, most=9)
+    await approvals.list_standing("w")
+
+
 QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreAgents.list": (agents_listed,),
+    "FirestoreApprovals.list": (approvals_listed,),
+    "FirestoreApprovals.list_of": (approvals_listed,),
+    "FirestoreApprovals.find_last": (approvals_listed,),
+    "FirestoreApprovals.withdraw": (approvals_listed,),
+    "FirestoreApprovals.add_standing": (standing_approvals_listed,),
+    "FirestoreApprovals.list_standing": (standing_approvals_listed,),
     "FirestoreAgents._create": (agent_created,),
     "FirestoreWorkspaces.list": (workspaces_listed,),
     "FirestoreWorkspaces._create": (workspace_created,),
