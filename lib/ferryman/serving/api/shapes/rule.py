@@ -74,6 +74,8 @@ def build_rules(dumped: Iterable[Mapping[str, Any]]) -> tuple[ApprovalRule, ...]
 
 
 def _build_rule(rule: Mapping[str, Any]) -> ApprovalRule:
-    amount = rule["amount"]
+    # a change is dumped without what it leaves out
+    amount = rule.get("amount")
     limit = None if amount is None else AmountLimit(argument=amount["argument"], above=Decimal(amount["above"]))
-    return ApprovalRule(mode=rule["mode"], tools=rule["tools"], hosts=rule["hosts"], methods=rule["methods"], amount=limit)
+    lists = {name: tuple(rule.get(name, ())) for name in ("tools", "hosts", "methods")}
+    return ApprovalRule(mode=rule["mode"], amount=limit, **lists)
