@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-from ferryman.domain.approvals.approval import ApprovalState
-from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Status
@@ -27,7 +25,6 @@ from ferryman.gcp.adoption import FirestoreAdoption
 from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.api_keys import FirestoreApiKeys
-from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.audit import FirestoreAuditEntries
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
@@ -52,7 +49,10 @@ from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.ports.executions import Filter
 from tests.builders import build_execution, build_label, build_lease, build_task, build_ticket
 
+from .approval_queries import approvals_listed, standing_approvals_listed
+
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
 
 
 async def list_everything(clients: GoogleClients) -> None:
@@ -326,25 +326,6 @@ async def chats_listed(clients: GoogleClients) -> None:
     for agent, after in ((None, None), ("a", Position(NOW, "c"))):
         await conversations.list("ann", "w", agent=agent, after=after)
     await conversations.list_messages("c", after=1, most=9)
-
-
-async def approvals_listed(clients: GoogleClients) -> None:
-    approvals = FirestoreApprovals(clients)
-    for chosen in ({}, {"state": ApprovalState.PENDING}, {"execution": "e"}):
-        await approvals.list("w", **chosen)
-    await approvals.list("w", state=ApprovalState.PENDING, execution="e")
-    await approvals.list_of("e")
-    await approvals.find_last("w", "http_post")
-    await approvals.withdraw("e", now=NOW)
-
-
-async def standing_approvals_listed(clients: GoogleClients) -> None:
-    approvals, until = FirestoreApprovals(clients), NOW + timedelta(days=1)
-    standing = StandingApproval(
-        id="s", owner="ann", workspace="w", tool="http_post", uses_max=1, by="owner", created_at=NOW, expires_at=until
-    )
-    await approvals.add_standing(standing, most=9)
-    await approvals.list_standing("w")
 
 
 QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
