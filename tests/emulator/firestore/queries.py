@@ -54,7 +54,6 @@ from .approval_queries import approvals_listed, standing_approvals_listed
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-
 async def list_everything(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).list("w")
 
