@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from ferryman.domain.metering.latency import BOUNDS_MS
-from ferryman.domain.metering.week import UsageWeek, WeekPart, find_monday
+from ferryman.domain.metering.report import ROWS_MAX
+from ferryman.domain.metering.week import NAMES_MAX, RowKind, UsageWeek, WeekPart, find_monday
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from tests.builders import START
@@ -105,23 +106,27 @@ async def test_a_period_or_a_grouping_that_there_is_not_is_refused_by_name(
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
 
 
-async def test_names_beyond_the_rows_of_a_report_are_told_of_together(client: httpx.AsyncClient, stage: Stage) -> None:
-    for number in range(3):
-        calls = [replace(build_event().calls[0], tool=f"tool_{number}_{index}") for index in range(50)]
+def use_many_tools(stage: Stage) -> int:
+    """Have as many tools used as the days have names for, more than a report has rows; return their number."""
+    (call,), names, days = build_event().calls, NAMES_MAX[RowKind.TOOL], ROWS_MAX // NAMES_MAX[RowKind.TOOL] + 1
+    for number in range(days):
+        calls = [replace(call, tool=f"tool_{number}_{index}") for index in range(names)]
         use(stage, build_event(number, at=START - timedelta(days=number), tools=(), text_tokens=0, calls=tuple(calls)))
+    return names * days
+
+
+async def test_names_beyond_the_rows_of_a_report_are_told_of_together(client: httpx.AsyncClient, stage: Stage) -> None:
+    tools = use_many_tools(stage)
     rows = (await read(client))["rows"]
-    assert (len(rows), rows[-1]["name"], rows[-1]["counts"]["calls"]) == (101, "(other)", 50)
+    assert (len(rows), rows[-1]["name"], rows[-1]["counts"]["calls"]) == (ROWS_MAX + 1, "(other)", tools - ROWS_MAX)
 
 
 async def test_what_has_no_name_is_told_once_beyond_the_rows(client: httpx.AsyncClient, stage: Stage) -> None:
-    (first,) = build_event().calls
-    for number in range(3):
-        calls = [replace(first, tool=f"tool_{number}_{index}") for index in range(50)]
-        use(stage, build_event(number, at=START - timedelta(days=number), tools=(), text_tokens=0, calls=tuple(calls)))
-    late = replace(first, tool="late", credits=Decimal(0))
-    use(stage, build_event(3, at=START, tools=(), text_tokens=0, calls=(late,)))
+    tools = use_many_tools(stage)
+    late = replace(build_event().calls[0], tool="late", credits=Decimal(0))
+    use(stage, build_event(tools, at=START, tools=(), text_tokens=0, calls=(late,)))
     rows = (await read(client))["rows"]
-    assert (rows[-1]["name"], rows[-1]["counts"]["calls"]) == ("(other)", 51)
+    assert (rows[-1]["name"], rows[-1]["counts"]["calls"]) == ("(other)", tools - ROWS_MAX + 1)
 
 
 async def test_all_of_it_is_told_in_one_answer(client: httpx.AsyncClient, stage: Stage) -> None:
