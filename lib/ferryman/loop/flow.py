@@ -7,19 +7,20 @@ replay judges the same. The texts are strangers': more than a little of them is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
 from ferryman import offload
 from ferryman.catalog.tools import TOOLS
 from ferryman.domain.approvals.rules import ConfirmationMode
-from ferryman.domain.calls.call import Ticket, ToolCall
+from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult, describe_parts
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.calls.part import PartKind
 from ferryman.domain.conversations.compaction import list_questions
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.flow.calls import CallToJudge, ReadResult, judge_call
-from ferryman.domain.flow.derivation import derive_built_in, derive_declared
+from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature
 from ferryman.domain.flow.signature import FlowSignature
 from ferryman.domain.flow.verdict import FlowReason
 from ferryman.domain.labels.label import FlowLabel, Integrity
@@ -44,9 +45,21 @@ class FlowState:
         for ticket in tickets:
             result = ticket.result
             if result is not None and not result.blocked:
-                documents = [result.content[part.start : part.end] for part in result.parts if part.kind is PartKind.JSON]
-                read = ReadResult(tool=ticket.tool, call=ticket.seq, text=result.content, documents=tuple(documents))
-                self.read.append(read)
+                self.read.append(_read_result(ticket, describe_parts(result)))
+
+
+def _read_result(ticket: Ticket, result: ToolCallResult) -> ReadResult:
+    """Return what the model has read, without its frame."""
+    parts = [(part.kind, result.content[part.start : part.end]) for part in result.parts]
+    return ReadResult(
+        tool=ticket.tool,
+        call=ticket.seq,
+        texts=tuple(text for _, text in parts),
+        documents=tuple(text for kind, text in parts if kind is PartKind.JSON),
+        arguments=ticket.display_arguments,
+        label=ticket.label,
+        ok=result.ok,
+    )
 
 
 def begin_flow(execution: Execution, opening: ExecutionSetup) -> FlowState | None:
@@ -65,7 +78,7 @@ async def judge_calls(
     """Return what decided where each call goes; None for all where no rule asks for it. Raise `UnavailableError`."""
     if state is None:
         return [None] * len(calls)
-    await _load_signatures(deps, execution, state, calls)
+    await _load_signatures(deps, execution, state, {*(call.name for call in calls), *(result.tool for result in state.read)})
     return [await _judge(execution.owner, state, call, label) for call in calls]
 
 
@@ -76,7 +89,12 @@ async def _judge(owner: str, state: FlowState, call: ToolCall, label: FlowLabel)
     if label.integrity is Integrity.TRUSTED:
         return CallFlow(asks=False, reason=FlowReason.UNTAINTED.value)
     job = CallToJudge(
-        signature=signature, arguments=dict(call.arguments), label=label, written=state.written, read=tuple(state.read)
+        signature=signature,
+        arguments=dict(call.arguments),
+        label=label,
+        written=state.written,
+        read=tuple(state.read),
+        readers={name: reader for name, reader in state.signatures.items() if reader.reads_people},
     )
     if job.measure() <= INLINE_CHARACTERS_MAX:
         return judge_call(job)
@@ -86,16 +104,24 @@ async def _judge(owner: str, state: FlowState, call: ToolCall, label: FlowLabel)
         return CallFlow(asks=True, reason=FlowReason.TOO_MANY.value)
 
 
-async def _load_signatures(deps: LoopDependencies, execution: Execution, state: FlowState, calls: Sequence[ToolCall]) -> None:
-    """Derive the signatures of the tools that are called; of one that is not there, every argument decides."""
-    names = {call.name for call in calls} - state.signatures.keys()
-    for name in names & TOOLS.keys():
-        state.signatures[name] = derive_built_in(TOOLS[name])
-    if not names - TOOLS.keys():
+async def _load_signatures(deps: LoopDependencies, execution: Execution, state: FlowState, names: AbstractSet[str]) -> None:
+    """Derive the signatures of tools: of what is called, and of what was read.
+
+    Of a tool that is in no catalog but registered here the operator wrote the definition; of one that is not there, every
+    argument decides.
+    """
+    unknown = names - state.signatures.keys()
+    state.signatures.update((name, derive_built_in(TOOLS[name])) for name in unknown & TOOLS.keys())
+    unknown -= TOOLS.keys()
+    for definition in deps.registry.get_definitions([name for name in unknown if deps.registry.has_tool(name)]):
+        name = definition["name"]
+        state.signatures[name] = derive_signature(name, definition["description"], definition["input_schema"], is_own=True)
+    unknown -= state.signatures.keys()
+    if not unknown:
         return
     frozen: Mapping[str, Any] = execution.policy.declared if execution.policy is not None else {}
     declared = {tool.name: tool for tool in await deps.clusters.tools(execution.task)}
-    for name in names - TOOLS.keys():
+    for name in unknown:
         tool = declared.get(name)
         is_frozen = tool is not None and tool.fingerprint == frozen.get(name)
         state.signatures[name] = (

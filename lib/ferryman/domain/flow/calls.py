@@ -8,49 +8,76 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ferryman.domain.calls.flow import LINES_MAX, CallFlow
-from ferryman.domain.flow.judging import FlowContext, judge_flow
+from ferryman.domain.flow.judging import FlowContext, judge_flow, trusts_result
 from ferryman.domain.flow.records import NamedRecord, index_records, list_records
 from ferryman.domain.flow.signature import FlowSignature
-from ferryman.domain.flow.trusted import index_text
+from ferryman.domain.flow.trusted import TrustedText, index_text
 from ferryman.domain.flow.verdict import list_lines
-from ferryman.domain.labels.label import FlowLabel, Source
+from ferryman.domain.labels.label import READ, FlowLabel, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadResult:
-    """A result that the model has read: of which tool, of the call with which number, as it was read, and the JSON in it."""
+    """A result that the model has read: of which tool, of the call with which number, its texts, and which are JSON.
+
+    `arguments` are those of the call, and `label` is theirs; `ok` tells whether it did what it was asked.
+    """
 
     tool: str
     call: int
-    text: str = field(repr=False)
+    texts: tuple[str, ...] = field(repr=False)
     documents: tuple[str, ...] = field(default=(), repr=False)
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    label: FlowLabel = READ
+    ok: bool = True
+
+    @property
+    def source(self) -> str:
+        """What it is, for who reads why."""
+        return f"the result of call {self.call} ({self.tool})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallToJudge:
-    """A call and all that it is judged by; `written` are the texts of people, each with what it is."""
+    """A call and all that it is judged by; `written` are the texts of people, each with what it is.
+
+    `readers` are the signatures of the tools whose results people alone wrote.
+    """
 
     signature: FlowSignature
     arguments: Mapping[str, Any] = field(repr=False)
     label: FlowLabel
     written: tuple[tuple[str, str], ...] = field(repr=False)
     read: tuple[ReadResult, ...] = field(default=(), repr=False)
+    readers: Mapping[str, FlowSignature] = field(default_factory=dict, repr=False)
 
     def measure(self) -> int:
         """Return how many characters have to be read."""
-        return sum(len(text) for _, text in self.written) + sum(len(result.text) for result in self.read)
+        return sum(len(text) for _, text in self.written) + sum(len(text) for result in self.read for text in result.texts)
 
 
 def judge_call(call: CallToJudge) -> CallFlow:
     """Return whether a call waits for a person, and the tree that says what decided where it goes."""
     context = FlowContext(
         label=call.label,
-        trusted=[index_text(source, text) for source, text in call.written],
-        read=[(f"the result of call {result.call} ({result.tool})", result.text) for result in call.read],
+        trusted=_list_trusted(call),
+        read=[(result.source, text) for result in call.read for text in result.texts],
         records=index_records(record for result in call.read for record in _list_records(result)),
     )
     verdict = judge_flow(call.signature, call.arguments, context)
     return CallFlow(asks=verdict.asks, reason=verdict.reason.value, lines=tuple(list_lines(verdict)[:LINES_MAX]))
+
+
+def _list_trusted(call: CallToJudge) -> list[TrustedText]:
+    """Return what people wrote, with the results that are trusted by what was trusted before them (`trusts_result`)."""
+    trusted = [index_text(source, text) for source, text in call.written]
+    for result in call.read:
+        signature = call.readers.get(result.tool) if result.ok else None
+        if signature is None:
+            continue
+        if trusts_result(signature, result.arguments, FlowContext(label=result.label, trusted=tuple(trusted))):
+            trusted += [index_text(result.source, text) for text in result.texts]
+    return trusted
 
 
 def _list_records(result: ReadResult) -> Iterator[NamedRecord]:
