@@ -28,7 +28,7 @@ WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX = 0, 1, 2, 3, 2**27
 FORMAT, RECORD, DOMAIN, GENESIS = "ferryman-receipts/2", "ferryman.record/2", b"ferryman/receipt/2\n", "0" * 64
 HEX, NAME, VERSION, COUNT = r"[0-9a-f]{64}", r"[A-Za-z0-9_-]{1,64}", r"[1-9][0-9]{0,14}", r"(0|[1-9][0-9]{0,14})"
 CREDITS, LATER = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?", rf"({NAME})?"  # LATER: older entries are without
-PART = rf"execution|opening|policy|(steps|events)/{COUNT}|calls/{COUNT}(/arguments)?|ledger/{NAME}\.[a-z0-9-]{{1,32}}"
+PART = rf"execution|opening|policy|(steps|events)/{COUNT}|calls/{COUNT}(/arguments|/flow)?|ledger/{NAME}\.[a-z0-9-]{{1,32}}"
 COMMON: dict[str, Any] = {"execution": NAME, "number": int, "kind": "[a-z]+", "previous": HEX, "key": int, "hash": HEX}
 COMMON |= {"at": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "signature": r"[0-9a-f]{128}", "covers": {PART: HEX}}
 CALL: dict[str, Any] = {"turn": int, "seq": int, "parent": None, "tool": rf"{NAME}|\?"}
@@ -135,12 +135,12 @@ def compare(document: Mapping[str, Any], record: Any) -> tuple[list[str], list[s
     known = isinstance(record, dict) and record.get("format") == RECORD and record.keys() == {"format", *PARTS}
     need(known, f"the record is no document of the format {RECORD}, with the members that it must have")
     signed = {part: covered for entry in document["entries"] for part, covered in entry["covers"].items()}
-    kinds = [entry["kind"] for entry in document["entries"]]
-    wrong, bare = [], []
+    kinds, wrong, bare = [entry["kind"] for entry in document["entries"]], [], []
     for name, named_by in PARTS.items():
         need(isinstance(items := record[name] if named_by else [record[name]], list), f"{name} of the record is no list")
         parts = [(f"{name}/{item[named_by]}" if named_by else name, digest(item)) for item in items]
-        parts += [(f"calls/{call['seq']}/arguments", digest(call["arguments"])) for call in items if name == "calls"]
+        planned = [(call, of) for call in items if name == "calls" for of in ("arguments", "flow") if of in call]
+        parts += [(f"calls/{call['seq']}/{of}", digest(call[of])) for call, of in planned]
         bare += [part for part, _ in parts if part not in signed]
         parts = [pair for pair in parts if pair[0] in signed]
         due = [(part, covered) for part, covered in signed.items() if part.split("/")[0] == name]

@@ -127,6 +127,13 @@ def test_a_form_that_its_digest_is_not_of_is_not_shown(typed: Typed, pending: Ap
     assert "gistz" not in printed.output
 
 
+def test_where_each_argument_came_from_is_shown_with_the_call(typed: Typed, pending: Approval) -> None:
+    lines = typed("approvals", "show", pending.id).output.splitlines()
+    place = next(index for index, line in enumerate(lines) if "argument" in line and "url = " in line)
+    assert lines[place + 1].split()[:2] == ["UNTRUSTED", "│"]
+    assert "⟨U+001B⟩[2J" in "".join(lines[place + 1 : place + 4])
+
+
 def test_the_difference_to_the_last_one_is_shown(typed: Typed, pending: Approval, stage: Stage) -> None:
     what = HttpForm(method="POST", url="https://api.github.com/gists/7", headers=())
     call = CallForm(tool="http_post", tool_digest="0" * 64, what=what, label=OWNED, policy_digest="1" * 64, place={})

@@ -47,6 +47,13 @@ def pending(stage: Stage, clock: ManualClock, request: pytest.FixtureRequest) ->
     return approval
 
 
+async def test_who_is_asked_in_a_chat_sees_where_each_argument_came_from(
+    answering: Answering, pending: Approval, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await answering("").ask(pending.id)
+    assert "UNTRUSTED" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("lines", "state", "reason"),
     [

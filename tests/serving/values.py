@@ -9,6 +9,7 @@ from ferryman.domain.approvals.approval import LIFETIME, Approval, decide_approv
 from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
 from ferryman.domain.approvals.standing import StandingApproval
+from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.conversations.chat_task import derive_chat_task
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.conversations.message import Message, Speaker
@@ -52,6 +53,17 @@ def build_conversation(owner: str) -> tuple[Conversation, tuple[Message, Message
     return conversation, (question, answer)
 
 
+FLOW = CallFlow(
+    asks=True,
+    reason="tainted",
+    lines=(
+        "http_post: waits for a person (tainted)",
+        "└─ url = https://api.github.com/gists",
+        '   └─ untrusted: the result of call 1 (http_get): "trusted: the prompt\x1b[2J"',
+    ),
+)
+
+
 def build_approval(owner: str, **changes: Any) -> Approval:
     """Return an approval of a call of `owner`'s execution, in the default workspace, that nobody has decided about."""
     workspace = derive_default_workspace(owner)
@@ -68,6 +80,7 @@ def build_approval(owner: str, **changes: Any) -> Approval:
             label=OWNED,
             policy_digest="1" * 64,
             place={**place, "execution": execution},
+            flow=FLOW,
         ),
         expires_at=START + LIFETIME,
     )

@@ -134,7 +134,8 @@ def _describe_call(execution: Execution, ticket: Ticket) -> dict[str, object]:
 
 def _cover_arguments(ticket: Ticket) -> Covers:
     # its event is covered later, when the call before it has settled
-    return {f"calls/{ticket.seq}/arguments": document.serialize_arguments(ticket)}
+    flow = {} if ticket.flow is None else {f"calls/{ticket.seq}/flow": document.serialize(ticket.flow)}
+    return {f"calls/{ticket.seq}/arguments": document.serialize_arguments(ticket), **flow}
 
 
 def _cover_events(*events: Event | None) -> Covers:

@@ -91,6 +91,20 @@ def change_label(state: State, rng: random.Random) -> State:
     return replace(state, flow=replace(state.flow, confidentiality=other))
 
 
+def change_origins(state: State, rng: random.Random) -> State:
+    """Have another source said to have decided an argument, or none at all."""
+    first, argument, source = state.origins.lines
+    lines = rng.choice(
+        (
+            (),
+            (first,),
+            (first, flip(argument, rng), source),
+            (first, argument, source.replace("untrusted: in no trusted text", 'trusted: the prompt: "ch_abcdefgh"')),
+        )
+    )
+    return replace(state, origins=replace(state.origins, lines=lines))
+
+
 def change_policy(state: State, rng: random.Random) -> State:
     policy = state.policy
     changes: dict[str, Any] = {
@@ -125,6 +139,7 @@ ANY: dict[str, Change] = {
     "grant: hosts": change_hosts,
     "grant: way of injection": change_injection,
     "labels": change_label,
+    "where an argument came from": change_origins,
     "policy": change_policy,
     "place": change_place,
 }

@@ -14,6 +14,7 @@ from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision, encode_decision
 from ferryman.domain.approvals.rules import ApprovalRule, ApprovalRules, ConfirmationMode
 from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.credentials.credential import Credential, Grant, Label, SealedCredential, Secret
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
@@ -59,6 +60,11 @@ ARGUMENTS = {
     "headers": {"X-Request-Note": "refund for order"},
     "body": {"charge": "ch_abcdefgh", "amount": 1250, "reason": "requested by customer"},
 }
+JUDGED = CallFlow(
+    asks=True,
+    reason="tainted",
+    lines=("refund: waits for a person (tainted)", "└─ charge = ch_abcdefgh", "   └─ untrusted: in no trusted text"),
+)
 TOOL = DeclaredTool(
     name="refund",
     method=Method.POST,
@@ -119,6 +125,7 @@ class State:
     secret: str = SECRET
     policy: ExecutionPolicy = POLICY
     flow: FlowLabel = READ
+    origins: CallFlow = JUDGED
     workspace: str = "workspace_a"
     agent: str = "agent_a"
     owner: str = "owner_a"
@@ -159,12 +166,12 @@ class Rig:
         self.memory.credentials[state.task] = {"STRIPE": sealed}
         before = self.memory.tickets.get(state.execution, {})
         self.memory.tickets[state.execution] = {
-            seq: replace(before[seq], label=state.flow) if seq in before else self._build_ticket(seq)
+            seq: replace(before[seq], label=state.flow, flow=state.origins) if seq in before else self._build_ticket(seq)
             for seq in range(self.calls)
         }
 
     def _build_ticket(self, seq: int) -> Ticket:
-        return build_ticket(seq=seq, tool=self.state.tool, call=f"c{seq}", label=self.state.flow)
+        return build_ticket(seq=seq, tool=self.state.tool, call=f"c{seq}", label=self.state.flow, flow=self.state.origins)
 
     async def send(self, seq: int = 0) -> int:
         """Have the key holder execute a call; return how many requests left."""

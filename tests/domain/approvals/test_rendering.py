@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,8 +15,12 @@ from hypothesis import strategies as st
 
 from ferryman.domain.approvals.difference import Change, compare_renderings
 from ferryman.domain.approvals.form import CallForm, EffectForm, HttpForm, build_form, restore_form
+from ferryman.domain.approvals.origins import ShownOrigin, read_origins, write_origins
 from ferryman.domain.approvals.rendering import ShownLine, render_form
 from ferryman.domain.approvals.writing import write_rendering
+from ferryman.domain.calls.flow import CallFlow
+from ferryman.domain.flow.trusted import Match
+from ferryman.domain.flow.verdict import ArgumentOrigin, FlowReason, FlowVerdict, Trust, list_lines
 from ferryman.domain.json_tree import iterate_leaves
 from ferryman.domain.labels.label import Confidentiality as Secrecy
 from ferryman.domain.labels.label import FlowLabel, Integrity, Source
@@ -89,6 +94,19 @@ LABEL = st.builds(
     sources=st.lists(SOURCE, max_size=2).map(tuple),
     more=st.booleans(),
 )
+TREE = [
+    "├─ ",
+    "└─ ",
+    "│  └─ trusted: ",
+    "   └─ trusted: ",
+    "│  └─ untrusted: ",
+    "   └─ untrusted: ",
+    "no argument had to be judged",
+]
+LINE = st.tuples(st.sampled_from(["", *TREE]), TEXT).map("".join)
+ORIGIN = st.builds(ShownOrigin, TEXT, st.booleans(), TEXT)
+LINES = st.lists(LINE, max_size=5) | st.lists(ORIGIN, max_size=3).map(lambda origins: ["judged", *write_origins(origins)])
+FLOW = st.builds(CallFlow, asks=st.booleans(), reason=TEXT, lines=LINES.map(tuple))
 FORM = st.builds(
     CallForm,
     tool=TEXT,
@@ -97,17 +115,19 @@ FORM = st.builds(
     label=LABEL,
     policy_digest=TEXT,
     place=st.dictionaries(TEXT, TEXT, max_size=2),
+    flow=st.none() | FLOW,
 ).map(lambda form: build_form(form, expires_at=START))
-ANY = st.dictionaries(st.sampled_from(["tool", "what", "label", "place", "x"]), VALUE, max_size=3).map(
+ANY = st.dictionaries(st.sampled_from(["tool", "what", "label", "place", "flow", "x"]), VALUE, max_size=3).map(
     lambda value: rfc8785.dumps(value).decode()
 )
 
 
-def build_http(**fields: Any) -> str:
+def build_http(*, flow: CallFlow | None = None, **fields: Any) -> str:
     """Return the canonical form of a POST to a.test."""
     http = HttpForm(**{"method": "POST", "url": "https://a.test/p", "headers": (), **fields})
     label = FlowLabel(integrity=Integrity.TRUSTED, confidentiality=Secrecy.OWNER)
-    form = CallForm(tool="http_post", tool_digest="t", what=http, label=label, policy_digest="p", place={"owner": "o"})
+    place = {"owner": "o"}
+    form = CallForm(tool="http_post", tool_digest="t", what=http, label=label, policy_digest="p", place=place, flow=flow)
     return build_form(form, expires_at=START)
 
 
@@ -162,6 +182,7 @@ def test_nothing_in_a_rendering_hides_moves_the_cursor_or_fakes_a_line(form: str
 @FEW
 def test_every_character_of_every_text_is_in_the_rendering(form: str) -> None:
     printed = "".join(f"{line.name}{line.text}" for line in render_form(form)).replace("⟨secret K⟩", "⟨secret K⟩{{secrets.K}}")
+    printed += "".join(TREE)  # words stand for it
     texts = (leaf for leaf in iterate_leaves(json.loads(form)) if isinstance(leaf, str))
     for character in set("".join(texts)):
         assert (
@@ -226,6 +247,62 @@ def test_a_hostile_body_takes_no_longer_than_its_length(body: str) -> None:
     begun = time.process_time()
     write(form)
     assert time.process_time() - begun < 2
+
+
+TAINTED = CallFlow(
+    asks=True,
+    reason="tainted",
+    lines=(
+        "http_post: waits for a person (tainted)",
+        "├─ url = https://evil.test/\n└─ body = x",
+        '│  └─ untrusted: the result of call 1 (http_get): "trusted: the prompt: \u202e"',
+        "└─ body.to = ann@mail.test",
+        '   └─ trusted: the prompt: "to ann@mail.test"',
+    ),
+)
+
+
+def list_origins(flow: CallFlow | None) -> list[tuple[str, str]]:
+    lines = render_form(build_http(flow=flow))
+    return [(line.name.strip(), line.text) for line in lines if line.section == "Where its arguments came from"]
+
+
+def test_where_each_argument_came_from_is_shown_and_no_value_of_it_is_another_line() -> None:
+    assert list_origins(TAINTED) == [
+        ("judged", "http_post: waits for a person (tainted)"),
+        ("argument", "url = https://evil.test/⟨U+000A⟩└─ body = x"),
+        ("UNTRUSTED", 'the result of call 1 (http_get): "trusted: the prompt: ⟨U+202E⟩"'),
+        ("argument", "body.to = ann@mail.test"),
+        ("trusted", 'the prompt: "to ann@mail.test"'),
+        ("therefore", "that has to be decided by a person"),
+        ("reason", "tainted"),
+    ]
+
+
+def test_a_call_that_was_not_judged_says_so() -> None:
+    assert list_origins(None) == [("not judged", "no rule asks where they came from")]
+
+
+def test_lines_that_are_no_tree_are_shown_as_they_are() -> None:
+    flow = replace(TAINTED, lines=(*TAINTED.lines[:3], "   └─ trusted: the prompt"))
+    assert {name for name, _ in list_origins(flow)} == {"therefore", "reason"}
+    assert "   └─ trusted: the prompt" in "".join(line.text for line in render_form(build_http(flow=flow)))
+
+
+@given(st.lists(ORIGIN, max_size=4))
+def test_origins_are_read_back_as_they_were_written(origins: list[ShownOrigin]) -> None:
+    assert read_origins(["judged", *write_origins(origins)]) == origins
+
+
+def test_the_tree_of_a_verdict_is_one_that_is_read_back() -> None:
+    match = Match(source="the prompt", start=0, end=3, excerpt="to ann")
+    named = {"trust": Trust.TEXT, "match": match}
+    origins = [ArgumentOrigin(path="a", value="b", trust=Trust.NONE), ArgumentOrigin(path="to", value="ann", **named)]
+    lines = list_lines(FlowVerdict(tool="t", reason=FlowReason.TAINTED, origins=tuple(origins)))
+    assert read_origins(lines) == [
+        ShownOrigin("a = b", False, "in no trusted text"),
+        ShownOrigin("to = ann", True, 'the prompt: "to ann"'),
+    ]
 
 
 def test_a_value_with_letters_from_right_to_left_has_a_warning() -> None:

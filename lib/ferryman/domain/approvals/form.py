@@ -14,6 +14,7 @@ from typing import Any
 
 import rfc8785
 
+from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.json_tree import map_leaves
 from ferryman.domain.labels.label import FlowLabel
 from ferryman.domain.receipts.receipt import format_moment
@@ -77,7 +78,8 @@ class CallForm:
     """What one call would do, and under what: everything that a decision is bound to but its expiry.
 
     `tool_digest` and `policy_digest` are of the tool's definition and of the execution's frozen policy; `place` has the ids of
-    owner, workspace, agent, task and execution.
+    owner, workspace, agent, task and execution. `flow` says where each argument that decides came from, None where that was not
+    judged.
     """
 
     tool: str
@@ -86,11 +88,12 @@ class CallForm:
     label: FlowLabel
     policy_digest: str
     place: Mapping[str, str]
+    flow: CallFlow | None = None
 
 
 def build_form(form: CallForm, *, expires_at: datetime) -> str:
     """Return the canonical form as text. Raise `UnwritableFormError`."""
-    label = form.label
+    label, flow = form.label, form.flow
     value: dict[str, Any] = {
         "tool": form.tool,
         "tool_digest": form.tool_digest,
@@ -101,6 +104,7 @@ def build_form(form: CallForm, *, expires_at: datetime) -> str:
             "sources": [[source.tool, source.call, source.url, source.credential] for source in label.sources],
             "more": label.more,
         },
+        "flow": None if flow is None else {"asks": flow.asks, "reason": flow.reason, "lines": list(flow.lines)},
         "policy": form.policy_digest,
         "place": dict(form.place),
         "expires_at": format_moment(expires_at),

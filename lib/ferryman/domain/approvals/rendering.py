@@ -14,10 +14,12 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from ferryman.domain.approvals.layout import lay_out_json, lay_out_value
+from ferryman.domain.approvals.origins import read_origins
 from ferryman.domain.approvals.visible import is_reordered, show_lines, show_name, show_text
 
 CALL, SENT, HEADERS, BODY, ARGUMENTS = "The call", "What is sent", "Headers", "Body", "Arguments"
-READ, BOUND, MORE = "What the model had read", "What else the decision is bound to", "Also in the form"
+READ, FROM = "What the model had read", "Where its arguments came from"
+BOUND, MORE = "What else the decision is bound to", "Also in the form"
 
 INTEGRITY = {
     "trusted": "only what the owner, the operator or this system wrote",
@@ -55,6 +57,7 @@ def render_form(form: str) -> tuple[ShownLine, ...]:
         *_render_call(rest),
         *_render_what(rest),
         *_render_label(rest),
+        *_render_flow(rest),
         *_render_bounds(rest),
         *_render_rest(rest),
     )
@@ -215,6 +218,33 @@ def _is_source(source: Any) -> bool:
     tool, call, url, credential = source
     is_call = isinstance(call, int) and not isinstance(call, bool)
     return isinstance(tool, str) and is_call and all(text is None or isinstance(text, str) for text in (url, credential))
+
+
+def _render_flow(rest: dict[str, Any]) -> Iterator[ShownLine]:
+    flow = rest.get("flow", ...)
+    if flow is None:
+        del rest["flow"]
+        yield ShownLine(FROM, "not judged", "no rule asks where they came from")
+    if not isinstance(flow, dict):
+        return
+    remaining = dict(flow)
+    rest["flow"] = remaining
+    lines = remaining.get("lines")
+    if isinstance(lines, list) and (origins := read_origins(lines)) is not None:
+        del remaining["lines"]
+        yield (
+            ShownLine(FROM, "judged", show_text(lines[0])) if lines else ShownLine(FROM, "none", "no argument had to be judged")
+        )
+        for origin in origins:
+            yield ShownLine(FROM, "argument", show_text(origin.argument))
+            yield ShownLine(FROM, "  trusted" if origin.is_trusted else "  UNTRUSTED", show_text(origin.source))
+    if isinstance(remaining.get("asks"), bool):
+        because = "that has to be decided by a person" if remaining.pop("asks") else "nobody has to be asked because of that"
+        yield ShownLine(FROM, "therefore", because)
+    if isinstance(remaining.get("reason"), str):
+        yield ShownLine(FROM, "reason", show_text(remaining.pop("reason")))
+    if flow and not remaining:
+        del rest["flow"]
 
 
 def _render_bounds(rest: dict[str, Any]) -> Iterator[ShownLine]:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-LINES_MAX = 100
-"""How many lines of the tree a ticket keeps."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFlow:

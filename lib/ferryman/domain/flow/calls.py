@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ferryman.domain.calls.flow import LINES_MAX, CallFlow
+from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.flow.judging import FlowContext, judge_flow, trusts_result
 from ferryman.domain.flow.records import NamedRecord, index_records, list_records
 from ferryman.domain.flow.signature import FlowSignature
@@ -65,7 +65,7 @@ def judge_call(call: CallToJudge) -> CallFlow:
         records=index_records(record for result in call.read for record in _list_records(result)),
     )
     verdict = judge_flow(call.signature, call.arguments, context)
-    return CallFlow(asks=verdict.asks, reason=verdict.reason.value, lines=tuple(list_lines(verdict)[:LINES_MAX]))
+    return CallFlow(asks=verdict.asks, reason=verdict.reason.value, lines=tuple(list_lines(verdict)))
 
 
 def _list_trusted(call: CallToJudge) -> list[TrustedText]:

@@ -10,6 +10,9 @@ from ferryman.domain.flow.trusted import Match
 VALUE_SHOWN_MAX = 200
 """How many characters of a value are shown."""
 
+ORIGINS_SHOWN_MAX = 50
+"""How many values are shown."""
+
 
 class FlowReason(StrEnum):
     """Why a call may go, or why it waits."""
@@ -76,11 +79,17 @@ class FlowVerdict:
 
 
 def list_lines(verdict: FlowVerdict) -> list[str]:
-    """Return a verdict as a tree of lines: for a person who asks why, or who decides."""
+    """Return a verdict as a tree of lines: for a person who asks why, or who decides. What is untrusted comes first."""
+    origins = sorted(verdict.origins, key=lambda origin: origin.is_trusted)
+    shown, left_out = origins[:ORIGINS_SHOWN_MAX], origins[ORIGINS_SHOWN_MAX:]
     lines = [f"{verdict.tool}: {'waits for a person' if verdict.asks else 'may go'} ({verdict.reason})"]
-    for index, origin in enumerate(verdict.origins):
-        is_last = index == len(verdict.origins) - 1
-        lines.append(f"{'└' if is_last else '├'}─ {origin.path} = {origin.value}")
+    if left_out:
+        untrusted = sum(not origin.is_trusted for origin in left_out)
+        lines[0] += f"; {len(left_out)} further values are not listed, {untrusted} of them untrusted"
+    for index, origin in enumerate(shown):
+        is_last = index == len(shown) - 1
+        cut = "…" if len(origin.value) == VALUE_SHOWN_MAX else ""
+        lines.append(f"{'└' if is_last else '├'}─ {origin.path} = {origin.value}{cut}")
         lines.append(f"{' ' if is_last else '│'}  └─ {_describe(origin)}")
     return lines
 

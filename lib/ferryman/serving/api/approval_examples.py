@@ -33,7 +33,15 @@ def _form(body: str) -> dict[str, object]:
         "body_sha256": "4e07408562bedb8b60ce05c1decfe3ad16b72230967de01f640b7e4729b49fce",
         "credentials": {"SHOP_KEY": "version 1"},
     }
-    rest = {"tool_digest": "0" * 64, "policy": "1" * 64, "place": {"execution": _PLACE["execution_id"]}}
+    flow = {
+        **{"asks": False, "reason": "trusted"},
+        "lines": [
+            "http_post: may go (trusted)",
+            "└─ url = https://api.example.com/orders",
+            '   └─ trusted: the prompt: "order at https://api.example.com/orders"',
+        ],
+    }
+    rest = {"flow": flow, "tool_digest": "0" * 64, "policy": "1" * 64, "place": {"execution": _PLACE["execution_id"]}}
     return {**rest, "tool": "http_post", "what": what, "label": _LABEL, "expires_at": "2026-12-22T09:00:00.000000Z"}
 
 

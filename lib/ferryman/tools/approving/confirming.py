@@ -202,6 +202,7 @@ class CallConfirmation:
             tool_digest=digest_tools(self.names, fingerprint=self.fingerprint),
             what=what,
             label=claimed.ticket.label,
+            flow=claimed.ticket.flow,
             policy_digest=digest_policy(claimed.policy),
             place={
                 "owner": place.owner,

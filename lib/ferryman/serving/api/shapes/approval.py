@@ -75,7 +75,8 @@ class EarlierForm(ResponseShape):
 class ApprovalResponse(ListedApproval):
     """An approval with its form: what would be sent, with every secret named in the place of its value.
 
-    `digest` is the SHA-256 of the canonical form. `label` says what the model had read before it wrote the call.
+    `digest` is the SHA-256 of the canonical form. `label` says what the model had read before it wrote the call, and `flow` in
+    the form which words of which source decided each of its arguments.
     """
 
     form: dict[str, Any]
