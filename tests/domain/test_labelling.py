@@ -57,7 +57,24 @@ def test_a_result_of_a_tool_that_reads_nothing_has_the_label_of_its_arguments() 
 
 def test_a_blocked_call_has_read_nothing() -> None:
     blocked = ToolCallResult.from_refusal("http_get", refusal.refuse_address("a.test"))
-    assert drop(label(blocked)) == OWNED
+    assert drop(label(blocked, policy=TOOLS["http_get"].policy)) == OWNED
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        refusal.refuse_unknown_argument("pay", "x", ["account_12345"]),
+        refusal.refuse_host("eve.example", []),
+        refusal.refuse_disabled_tool("pay", "its server is eve.example"),
+    ],
+)
+def test_a_refusal_that_tells_of_a_declared_tool_is_a_strangers_text(reason: refusal.Refusal) -> None:
+    assert drop(label(ToolCallResult.from_refusal("pay", reason))) == READ
+
+
+@pytest.mark.parametrize("reason", [refusal.refuse_denied("no"), refusal.refuse_unknown_tool("pay"), refusal.EXECUTION_ENDED])
+def test_a_refusal_that_tells_nothing_of_one_is_not(reason: refusal.Refusal) -> None:
+    assert drop(label(ToolCallResult.from_refusal("pay", reason))) == OWNED
 
 
 def test_a_call_that_was_sent_and_failed_may_have_read_something() -> None:

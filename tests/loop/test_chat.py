@@ -15,6 +15,7 @@ from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.conversations.asking import Question
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.conversations.message import AnswerState, Message
+from ferryman.domain.conversations.turns import write_question
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.labels.label import Integrity
@@ -45,8 +46,9 @@ class Chat(Stage):
     async def ask(self, content: str, **fields: object) -> str:
         self.count += 1
         created = START + timedelta(seconds=self.count)
-        execution = build_execution(id=f"e{self.count}", conversation="conv", input=content, created_at=created)
         question = Question(content=content, **fields)
+        asked = write_question(content, question.attachments)
+        execution = build_execution(id=f"e{self.count}", conversation="conv", input=asked, created_at=created)
         await self.conversations.ask(self.memory.conversations["conv"], question, execution, most=9)
         return execution.id
 

@@ -18,6 +18,7 @@ from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult, describ
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.calls.part import PartKind
 from ferryman.domain.conversations.compaction import list_questions
+from ferryman.domain.conversations.turns import cut_attachments
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.flow.calls import CallToJudge, ReadResult, judge_call
 from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature
@@ -68,8 +69,9 @@ def begin_flow(execution: Execution, opening: ExecutionSetup) -> FlowState | Non
     levels = () if rules is None else (*rules.task, *rules.agent, *rules.workspace)
     if all(rule.mode is not ConfirmationMode.WHEN_UNTRUSTED for rule in levels):
         return None
-    questions = (("an earlier message", text) for text in list_questions(opening.history))
-    return FlowState(written=(("the instructions", opening.system), ("the prompt", opening.prompt), *questions))
+    questions = (("an earlier message", text) for text in list_questions(opening))
+    prompt = cut_attachments(opening.prompt)
+    return FlowState(written=(("the instructions", opening.system), ("the prompt", prompt), *questions))
 
 
 async def judge_calls(

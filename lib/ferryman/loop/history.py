@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from ferryman.domain.conversations.compaction import plan_history
+from ferryman.domain.conversations.compaction import find_questions, plan_history
 from ferryman.domain.conversations.conversation import ROOT, ConversationGoneError
 from ferryman.domain.conversations.message import AnswerState, Speaker, select_branch
+from ferryman.domain.conversations.message import Message as ChatMessage
 from ferryman.domain.conversations.titles import is_first_complete
 from ferryman.domain.conversations.turns import UNANSWERED, write_plainly
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution, SummaryPlan
 from ferryman.domain.executions.message import Block, Message
-from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
+from ferryman.domain.labels.label import OWNED, READ, FlowLabel, drop_sources, join
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.start import StartRejectedError
 
@@ -28,17 +30,29 @@ EXPIRED: Sequence[Message] = (
 """What the model reads in the place of messages that were kept as long as their workspace keeps them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatHistory:
+    """The messages before the question of an answer, those by number that people wrote (`questions`), the label of all of them
+    and of the question's files, what is to be summarized first, and whether there is no complete answer yet (`is_first`).
+    """
+
+    messages: tuple[Message, ...] = field(default=(), repr=False)
+    questions: tuple[int, ...] = ()
+    label: FlowLabel = OWNED
+    summary: SummaryPlan | None = None
+    is_first: bool = False
+
+
 async def read_history(
     deps: LoopDependencies, execution: Execution, *, most: int, can_reread: bool, has_tools: bool
-) -> tuple[list[Message], FlowLabel, SummaryPlan | None, bool]:
-    """Return the messages before the question of an answer, the label of all of them, which are to be summarized first, and
-    whether the conversation has no complete answer yet.
+) -> ChatHistory:
+    """Return the history of an answer, nothing for an execution of no chat.
 
-    They have `most` characters, or are summarized; an execution of no chat has none. What has expired is told as such. Raise
-    `StartRejectedError` where the question was deleted, and where they are too long.
+    Its messages have `most` characters, or are summarized. What has expired is told as such. Raise `StartRejectedError` where
+    the question was deleted, and where they are too long.
     """
     if not execution.answer:
-        return [], OWNED, None, False
+        return ChatHistory()
     stored = await deps.conversations.list_messages(execution.conversation)
     question = next((message for message in stored if message.number == execution.question), None)
     if question is None:
@@ -56,8 +70,18 @@ async def read_history(
         plan = None if plan is None else replace(plan, count=plan.count + len(EXPIRED))
     if len(json.dumps(history)) > HISTORY_CHARACTERS_MAX:
         raise StartRejectedError(f"the conversation is longer than {HISTORY_CHARACTERS_MAX:,} characters: begin another")
-    label = drop_sources(join((OWNED, *(message.label for message in branch))))
-    return history, label, plan, is_first_complete(stored)
+    return ChatHistory(
+        messages=tuple(history),
+        questions=find_questions(history, branch),
+        label=drop_sources(join(map(label_message, (*branch, question)))),
+        summary=plan,
+        is_first=is_first_complete(stored),
+    )
+
+
+def label_message(message: ChatMessage) -> FlowLabel:
+    """Return the label of a message with the names of its files, each of which anybody may have chosen."""
+    return join((OWNED, message.label, *(READ for _ in message.attachments[:1])))
 
 
 async def scan_history(deps: LoopDependencies, execution: Execution, history: Sequence[Message]) -> list[Message]:

@@ -17,8 +17,10 @@ from ferryman.domain.credits import ledger
 from ferryman.domain.credits.caps import collect_caps
 from ferryman.domain.credits.shortage import InsufficientCreditsError, TooManyPartsError
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
-from ferryman.domain.executions.message import Block
+from ferryman.domain.executions.message import Block, Message
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
+from ferryman.domain.labels.label import join
+from ferryman.domain.labels.tools import label_definitions
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
 from ferryman.domain.workspaces.agent import Titles
@@ -97,12 +99,13 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     max_credits = min(task.max_credits, plan.credits_per_execution)
     most, can_reread = money.limit_history(price, max_credits), any(tool in tools for tool in RECALLERS)
     read = await read_history(deps, opened, most=most, can_reread=can_reread, has_tools=bool(narrowed))
-    history, label, summary, is_first = read
-    opened = replace(opened, begins_title=is_first and agent.titles is Titles.MODEL)
+    opened = replace(opened, begins_title=read.is_first and agent.titles is Titles.MODEL)
+    history: Sequence[Message] = read.messages
     if holds_secrets(policy):
         history = await scan_history(deps, opened, history)
+    summary, label = read.summary, join((read.label, label_definitions(declared)))
     opening = await _build_opening(deps, opened, start, policy, tools=narrowed, now=now)
-    opening = replace(opening, history=tuple(history), label=label, summary=summary)
+    opening = replace(opening, history=tuple(history), questions=read.questions, label=label, summary=summary)
     if summary is not None:
         opening = replace(opening, max_iterations=opening.max_iterations + 1)  # the summary is a turn, and none of the answer
     opening = replace(opening, price=price.to_row(), timeout_s=deps.execution_timeout.total_seconds())

@@ -8,6 +8,7 @@ from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCall
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.domain.conversations.compaction import list_questions
+from ferryman.domain.conversations.turns import cut_attachments
 from ferryman.domain.executions.allowlist import list_webhook_hosts
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.http.network import NetworkPolicy
@@ -24,7 +25,7 @@ def begin_seen(execution: Execution, opening: ExecutionSetup) -> SeenUrls | None
     policy = execution.policy
     if policy is None or not any(fetches_any(name) for name in policy.tools):
         return None
-    written = (opening.system, opening.prompt, *list_questions(opening.history))
+    written = (opening.system, cut_attachments(opening.prompt), *list_questions(opening))
     return SeenUrls(written=written, admits=policy.admits, webhooks=list_webhook_hosts(policy))
 
 

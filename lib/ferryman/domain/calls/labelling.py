@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult, describe_parts
+from ferryman.domain.calls.refusal import CANCELLED, PERSON_REASONS, RATE_LIMITED, UNKNOWN_TOOL
+from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.labels.label import BOTTOM, FlowLabel, Source, join
 from ferryman.domain.labels.tools import label_reading
 from ferryman.domain.tools.tool import ToolPolicy
@@ -13,15 +15,23 @@ from ferryman.domain.tools.tool import ToolPolicy
 def label_result(result: ToolCallResult, policy: ToolPolicy, *, seq: int, arguments: FlowLabel) -> ToolCallResult:
     """Return `result` with the label on each of its parts, whatever label they had.
 
-    `policy` is its tool's, `seq` the call's number, and `arguments` their label. A blocked call has read nothing.
+    `policy` is its tool's, `seq` the call's number, and `arguments` their label. A blocked call has read nothing, but that the
+    refusal of a declared tool tells of its definition, which a stranger may have written.
     The source is this call alone: its arguments come from the calls before it, each of which names its own.
     """
     described = describe_parts(result)
-    label = arguments if result.blocked else join((arguments, label_reading(policy)))
+    read = BOTTOM if result.blocked and not _tells_definition(result, policy) else label_reading(policy)
+    label = join((arguments, read))
     url = None if result.url is None else result.url.partition("?")[0].partition("#")[0]
     source = Source(tool=result.tool, call=seq, url=url, credential=result.credential_used)
     label = replace(label, sources=(source,), more=False)
     return replace(described, parts=tuple(replace(part, label=label) for part in described.parts))
+
+
+def _tells_definition(result: ToolCallResult, policy: ToolPolicy) -> bool:
+    """Tell whether a refusal may name hosts and arguments of a declared tool, or of one that was imported since."""
+    is_ours = result.block_reason in (*PERSON_REASONS, RATE_LIMITED, CANCELLED, UNKNOWN_TOOL)
+    return policy.network is NetworkPolicy.DECLARED_HOST and not is_ours
 
 
 def label_ticket(ticket: Ticket) -> FlowLabel:

@@ -22,6 +22,7 @@ CANCELLED = "cancelled"  # the reason of a call that was not sent, because its e
 EDITED = "edited"  # the reason of a call whose arguments a person changed: another call was made in its place
 DENIED = "denied"  # the reason of a call that a person denied
 EXPIRED = "approval_expired"  # the reason of a call that nobody decided about in time
+UNKNOWN_TOOL = "unknown_tool"  # the reason where there is no tool of that name
 PERSON_REASONS = (EDITED, DENIED, EXPIRED)
 INVALID_ARGUMENTS = "invalid_arguments"  # the reason where an argument is missing, unknown or wrong
 _ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
@@ -74,7 +75,7 @@ def refuse_minute_rate(calls: int, seconds: int) -> Refusal:
 
 
 def refuse_unknown_tool(name: str) -> Refusal:
-    return Refusal(reason="unknown_tool", message=f"Error: unknown tool '{_check_name(_TOOL, name)}'")
+    return Refusal(reason=UNKNOWN_TOOL, message=f"Error: unknown tool '{_check_name(_TOOL, name)}'")
 
 
 def refuse_unimplemented_tool(name: str) -> Refusal:

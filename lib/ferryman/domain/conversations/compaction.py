@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ferryman.domain.conversations.message import Message, Speaker
-from ferryman.domain.conversations.turns import Turn, build_history
+from ferryman.domain.conversations.turns import Turn, build_history, cut_attachments, write_question
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import ExecutionSetup, SummaryPlan
 from ferryman.domain.executions.message import Message as ModelMessage
+from ferryman.domain.labels.label import OWNED
 
 LONG_CHARACTERS = 200_000
 """Of a history as JSON, some 50,000 tokens: one that is longer, or dearer than its answer's credits allow, is made shorter."""
@@ -92,12 +93,22 @@ def write_summary(text: str) -> list[ModelMessage]:
     return [_ask(f"{HEAD}\n\n{text}"), {"role": "assistant", "content": NOTED}]
 
 
-def list_questions(history: Sequence[ModelMessage]) -> Iterator[str]:
-    """Yield what people wrote of a history: no results, and no summary, which is the model's own words."""
-    for message in history:
-        content = message["content"]
-        if message["role"] == "user" and isinstance(content, str) and not content.startswith(HEAD):
-            yield content
+def find_questions(history: Sequence[ModelMessage], branch: Sequence[Message]) -> tuple[int, ...]:
+    """Return which messages of a history people wrote here: no results, no summary, and none that an archive brought."""
+    asked = [message for message in branch if message.role is Speaker.USER]
+    own = {write_question(message.content, message.attachments) for message in asked if message.label == OWNED}
+    own -= {write_question(message.content, message.attachments) for message in asked if message.label != OWNED}
+    return tuple(
+        number
+        for number, message in enumerate(history)
+        if message["role"] == "user" and isinstance(message["content"], str) and message["content"] in own
+    )
+
+
+def list_questions(opening: ExecutionSetup) -> Iterator[str]:
+    """Yield what people wrote before the prompt of an answer, without the names of their files."""
+    for number in opening.questions:
+        yield cut_attachments(str(opening.history[number]["content"]))
 
 
 def _find_summary(branch: Sequence[Message]) -> tuple[int, list[ModelMessage]]:

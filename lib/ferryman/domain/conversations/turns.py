@@ -24,6 +24,9 @@ TURNS_CHARACTERS_MAX = 500_000
 """Of all results of an answer: its message is one document. What is more is told by a reference."""
 
 ANY_TYPE = "application/octet-stream"
+ATTACHED = "\n\n[Files of the workspace that come with this message; file_read reads them]\n"
+"""Comes before the rows of a message's attachments: what follows it, no person wrote."""
+
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)
 
 UNANSWERED = {
@@ -98,7 +101,12 @@ def write_question(content: str, attachments: Sequence[Attachment]) -> str:
         for file in attachments
     ]
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    return f"{content}\n\n[Files of the workspace that come with this message; file_read reads them]\n{lines}"
+    return f"{content}{ATTACHED}{lines}"
+
+
+def cut_attachments(text: str) -> str:
+    """Return what a person wrote of a message: all but the names of its files, which anybody may choose."""
+    return text.partition(ATTACHED)[0]
 
 
 def _name_type(content_type: str) -> str:

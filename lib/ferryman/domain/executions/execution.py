@@ -214,8 +214,9 @@ class SummaryPlan:
 class ExecutionSetup:
     """Step 0: everything that the model calls are made of, so that a replay needs nothing else. Scanned.
 
-    `history` are the messages before the prompt, where this is an answer in a conversation, and `label` is theirs; with a
-    `summary` the first turn makes one of some of them.
+    `history` are the messages before the prompt, where this is an answer in a conversation; `questions` are the numbers of
+    those that people wrote here. With a `summary` the first turn makes one of some of them. `label` is that of all that the
+    model reads at first: of the history, of the files that come with a message, and of the definitions of tools.
 
     `price` is the price of a million of the model's tokens in USD at the start, by kind of token; `timeout_s` is the time limit
     of the execution, in seconds.
@@ -233,6 +234,7 @@ class ExecutionSetup:
     price: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = field(default=0.0, metadata={STORED_NAME: "patience_s"})
     history: tuple[Mapping[str, Any], ...] = field(default=(), repr=False, metadata=LEFT_OUT)
+    questions: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
     label: FlowLabel = field(default=OWNED, metadata=LEFT_OUT)
     summary: SummaryPlan | None = field(default=None, metadata=LEFT_OUT)
 

@@ -29,8 +29,9 @@ class SummaryPlanResponse(ResponseShape):
 class OpeningResponse(ResponseShape):
     """What every model call of the execution consists of. `price` is in US dollars for a million tokens, by kind of token.
 
-    Of an answer in a conversation, `history` are the messages before `prompt`, and `label` is theirs; others have no such
-    members, nor has an answer whose history the owner alone wrote a `label`, and one whose history is short a `summary`.
+    Of an answer in a conversation, `history` are the messages before `prompt`, and `questions` the numbers of those that people
+    wrote here; with a `summary` the first turn makes one of some of them. `label` is that of all that the model reads at first.
+    What is empty is left out, and so is the label where people alone wrote all of it.
     """
 
     model: str
@@ -45,6 +46,7 @@ class OpeningResponse(ResponseShape):
     price: dict[str, str]
     timeout_s: float = Field(alias="patience_s")
     history: tuple[dict[str, Any], ...] = ()
+    questions: tuple[int, ...] = ()
     label: call.FlowLabelResponse | None = None
     summary: SummaryPlanResponse | None = None
 
