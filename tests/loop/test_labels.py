@@ -12,7 +12,7 @@ from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.conversations.message import Attachment
-from ferryman.domain.labels.label import OWNED, READ, FlowLabel, Integrity, drop_sources
+from ferryman.domain.labels.label import OWNED, READ, FlowLabel, drop_sources
 from ferryman.domain.tools.declared import DeclaredTool, build_cluster
 from ferryman.loop.flow import begin_flow
 from tests.loop.conftest import fetches, says
@@ -55,14 +55,11 @@ async def test_what_the_loop_itself_says_is_labelled_with_its_call(stage: Any) -
     assert [(source.tool, source.call) for source in part.label.sources] == [("nothing", 0)]
 
 
-@pytest.mark.parametrize(
-    ("integrity", "enabled", "label"),
-    [(Integrity.TRUSTED, True, OWNED), (Integrity.UNTRUSTED, True, READ), (Integrity.UNTRUSTED, False, OWNED)],
-)
+@pytest.mark.parametrize(("is_own", "enabled", "label"), [(True, True, OWNED), (False, True, READ), (False, False, OWNED)])
 async def test_definitions_that_a_stranger_wrote_are_read_from_the_first_turn_on(
-    stage: Any, integrity: Integrity, enabled: bool, label: FlowLabel
+    stage: Any, is_own: bool, enabled: bool, label: FlowLabel
 ) -> None:
-    declared = (DeclaredTool(name="pay", url="https://api.coingecko.com/", integrity=integrity, enabled=enabled),)
+    declared = (DeclaredTool(name="pay", url="https://api.coingecko.com/", is_own=is_own, enabled=enabled),)
     stage.memory.clusters["t"] = {"": (build_cluster("", 1, declared), declared)}
     await stage.run(fetches(), says("done"))
     assert [ticket.label for ticket in read_tickets(stage)] == [label]

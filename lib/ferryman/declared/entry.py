@@ -16,7 +16,6 @@ from ferryman.domain.credentials.credential import AuthType, Credential, Label, 
 from ferryman.domain.credentials.value import find_pair_problems, find_value_problems
 from ferryman.domain.http import url
 from ferryman.domain.http.request import BodyType, Method
-from ferryman.domain.labels.label import Integrity
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.domain.tools.declared import DeclaredTool, Parameter, Style, TokenExchange
 
@@ -69,7 +68,7 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
         parameters=_derive_parameters(values, parameters),
         enabled=enabled,
         reason=None if enabled else DISABLED,
-        integrity=Integrity.TRUSTED,
+        is_own=True,
     )
     raise_problems(check.find_problems(tool, where=where, mode=mode))
     return tool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ferryman.domain.http.network import NetworkPolicy
-from ferryman.domain.labels.label import BOTTOM, OWNED, READ, FlowLabel, Integrity
+from ferryman.domain.labels.label import BOTTOM, OWNED, READ, FlowLabel
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import ToolPolicy
 
@@ -18,5 +18,5 @@ def label_reading(policy: ToolPolicy) -> FlowLabel:
 
 def label_definitions(tools: Iterable[DeclaredTool]) -> FlowLabel:
     """Return the label of what a model is told of `tools`: a stranger wrote names and schemas of those that were imported."""
-    is_foreign = any(tool.enabled and tool.integrity is Integrity.UNTRUSTED for tool in tools)
+    is_foreign = any(tool.enabled and not tool.is_own for tool in tools)
     return READ if is_foreign else OWNED

@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import Any
 
 from ferryman.domain.http.request import BodyType, Method
-from ferryman.domain.labels.label import Integrity
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tools.tool import build_definition
 
@@ -107,8 +106,8 @@ class DeclaredTool:
     `url` has the placeholders `{X}`, `{X?}`, `{?a&b}`; `params` pins some of them; `query`, `headers` and `body` are templates
     by the name on the wire. `parameters` are the arguments of the model by name. An empty `ok_statuses` means 200 to 299.
     `public_env` names the variables of the environment that are not secret, in embedded use. A tool that is not `enabled` has a
-    `reason`, is not offered to the model and is not executed. `integrity` is that of the declaration: the owner's own is
-    trusted, what was read out of a document or an archive is not.
+    `reason`, is not offered to the model and is not executed. `is_own` tells that a person declared it: what was
+    read out of a document or an archive, strangers may have written.
     """
 
     name: str
@@ -128,7 +127,7 @@ class DeclaredTool:
     cluster: str = ""
     enabled: bool = True
     reason: str | None = None
-    integrity: Integrity = Integrity.UNTRUSTED
+    is_own: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -144,7 +143,7 @@ class DeclaredTool:
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits of a digest: two declarations that would send the same requests have the same."""
-        excluded = ("cluster", "enabled", "reason", "public_env", "integrity")
+        excluded = ("cluster", "enabled", "reason", "public_env", "is_own")
         content = {key: value for key, value in asdict(self).items() if key not in excluded}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 

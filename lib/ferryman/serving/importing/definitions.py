@@ -15,7 +15,6 @@ from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr, Typ
 from ferryman.domain.archives.lines import ArchiveError
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.credential import AuthType
-from ferryman.domain.labels.label import Integrity
 from ferryman.domain.records import document
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.task import Task
@@ -137,7 +136,7 @@ def read_tool(place: str, line: Line) -> tuple[str, DeclaredTool]:
         raise ArchiveError(f"{place}: tool", describe_first_fault(error)) from None
     if document.serialize(tool) != shape.tool:
         raise ArchiveError(place, "tool: is not as this version writes one: a member is too much, or written otherwise")
-    return shape.task, replace(tool, integrity=Integrity.UNTRUSTED)
+    return shape.task, replace(tool, is_own=False)
 
 
 def _date(shape: _Dated, until: datetime) -> dict[str, Any]:
