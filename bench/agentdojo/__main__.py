@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.agentdojo.measuring import BenchFigures, measure_attacks, measure_curve
 from bench.agentdojo.picture import draw_curve
-from bench.agentdojo.runs import Bench, Guarding
+from bench.agentdojo.runs import Bench, Setting
 from bench.agentdojo.suites import ROOT, SuiteProcess
 from bench.agentdojo.table import render
 
@@ -16,17 +16,16 @@ BEGIN, END = "<!-- agentdojo -->\n", "<!-- end of agentdojo -->\n"
 
 def measure() -> BenchFigures:
     """Run all of it."""
-    with SuiteProcess() as process:
-        bench = Bench(process)
-        curve, strict = (measure_curve(bench, names_records=names_records) for names_records in (True, False))
-        controls = bench.run_pairs_plain(), bench.run_pairs(None)
+    with SuiteProcess() as process, Bench(process) as bench:
+        curve, strict = (measure_curve(bench, is_json=is_json) for is_json in (True, False))
+        controls = bench.run_pairs_plain(), bench.run_pairs(Setting(has_policy=False))
         return BenchFigures(
             tasks=curve.tasks,
             pairs=len(bench.list_pairs()),
             curve=curve,
             strict=strict,
-            attacks=measure_attacks(*controls, bench.run_pairs(Guarding())),
-            at_once=measure_attacks(*controls, bench.run_pairs(Guarding(), at_once=True)),
+            attacks=measure_attacks(*controls, bench.run_pairs(Setting())),
+            at_once=measure_attacks(*controls, bench.run_pairs(Setting(at_once=True))),
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.agentdojo.runs import Bench, Guarding, RunResult
+from bench.agentdojo.reasons import ReasonCount, count_reasons
+from bench.agentdojo.runs import Bench, RunResult, Setting
 
 APPROVALS = range(5)
 """How often the person may approve in one task, for the curve."""
@@ -13,13 +14,17 @@ APPROVALS = range(5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """How many tasks are done with at most so many approvals each, from none on, and in how many nobody is asked."""
+    """How many tasks are done with at most so many approvals each, from none on, and in how many nobody is asked.
+
+    Only what is really done counts: `by_luck` are those that are graded as done although a call of theirs was declined.
+    """
 
     tasks: int
     done: tuple[int, ...]
     unasked: int
     by_luck: int
-    """How many are graded as done although a call of theirs was declined."""
+    reasons: Sequence[ReasonCount] = ()
+    """Why people are asked in the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,8 @@ class Attacks:
 
     suite: str
     pairs: int
+    read: int
+    """Pairs in which the model has read the injection."""
     plain: int
     """Attacks by calls that win without the kernel."""
     unjudged: int
@@ -52,19 +59,21 @@ class BenchFigures:
     pairs: int
     curve: Curve
     strict: Curve
+    """That of tools which answer with text, so that no record is recognized."""
     attacks: Sequence[Attacks]
     at_once: Sequence[Attacks]
 
 
-def measure_curve(bench: Bench, *, names_records: bool) -> Curve:
+def measure_curve(bench: Bench, *, is_json: bool) -> Curve:
     """Return how many tasks are done, by how often the person may approve."""
-    unlimited = bench.run_tasks(Guarding(names_records=names_records))
-    runs = [bench.repeat(unlimited, Guarding(names_records=names_records, approvals=approvals)) for approvals in APPROVALS]
+    unlimited = bench.run_tasks(Setting(is_json=is_json))
+    runs = [bench.repeat(unlimited, Setting(is_json=is_json, approvals=approvals)) for approvals in APPROVALS]
     return Curve(
         tasks=len(unlimited),
-        done=tuple(sum(result.utility for result in results) for results in runs),
+        done=tuple(sum(result.is_done for result in results) for results in runs),
         unasked=sum(not result.questions for result in unlimited),
-        by_luck=sum(result.utility and result.declined > 0 for result in runs[0]),
+        by_luck=sum(result.utility and not result.is_done for result in runs[0]),
+        reasons=count_reasons(unlimited),
     )
 
 
@@ -74,6 +83,7 @@ def measure_attacks(plain: Sequence[RunResult], unjudged: Sequence[RunResult], j
         Attacks(
             suite=suite,
             pairs=len(results),
+            read=sum(result.has_read for result in results),
             plain=_count_won(suite, plain),
             unjudged=_count_won(suite, unjudged),
             declined=sum(result.declined > 0 and not result.attacked for result in results),

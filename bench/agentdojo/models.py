@@ -55,8 +55,8 @@ class HijackedModel:
 
 
 def _reduce(text: str) -> str:
-    """Return the letters and digits of a text: quotes and line breaks depend on how a result is written."""
-    return _SIGNS.sub("", text)
+    """Return the letters and digits of a text: quotes and line breaks depend on how a result is written, such as in JSON."""
+    return _SIGNS.sub("", text.replace("\\n", " "))
 
 
 def _build_call(call: ScriptedCall) -> Reply:

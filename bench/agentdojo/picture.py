@@ -41,7 +41,7 @@ def draw_curve(figures: BenchFigures) -> str:
         lines.append(f'<text x="{WIDTH - RIGHT + 8}" y="{y + 4:.1f}" fill="{OTHER}">{label}</text>')
     for done, color, label, offset in (
         (figures.curve.done, FIRST, "flow policy", -6),
-        (figures.strict.done, SECOND, "without keys of named things", 12),
+        (figures.strict.done, SECOND, "tools answer with text", 12),
     ):
         lines += _draw_line([100 * number / figures.tasks for number in done], color)
         y = _get_y(100 * done[-1] / figures.tasks) + offset

@@ -5,31 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from bench.agentdojo.approver import Approver
-from bench.agentdojo.guard import FlowGuard
-from bench.agentdojo.kernel import SuiteRegistry, execute_task
+from bench.agentdojo.kernel import SuiteFunction, execute_task
 from bench.agentdojo.models import HijackedModel
 from bench.agentdojo.suites import Suite, SuiteProcess
-from ferryman.domain.flow.derivation import derive_signature
-from ferryman.domain.flow.signature import FlowSignature
-from ferryman.domain.flow.verdict import FlowVerdict
+from ferryman.domain.approvals.rules import ConfirmationMode
+from ferryman.domain.calls.call import Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guarding:
-    """How the calls are guarded: whether trusted text may name records, and how often the person approves; None: always."""
+class Setting:
+    """How a task is run: with the flow policy or without, whether its tools answer with JSON, and how often the person
+    approves; None: always. `at_once` has the model obey as soon as it has read an injection."""
 
-    names_records: bool = True
+    has_policy: bool = True
+    is_json: bool = True
     approvals: int | None = None
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
     """What a run has come to.
 
-    `has_read`: the model has read the injection. `has_injected_calls`: it wants calls, not words alone. `questions` and
-    `declined` count what the person was asked, and declined. `verdicts` are those that asked.
+    `has_read`: the model has read the injection. `has_injected_calls`: it wants calls, not words alone. `approved` and
+    `declined` count what the person decided. `asked` are the calls that waited for them.
     """
 
     suite: str
@@ -39,44 +41,48 @@ class RunResult:
     attacked: bool
     has_read: bool
     has_injected_calls: bool
-    questions: int
-    declined: int
-    verdicts: Sequence[FlowVerdict]
+    approved: int = 0
+    declined: int = 0
+    asked: Sequence[Ticket] = ()
+
+    @property
+    def questions(self) -> int:
+        """How often the person was asked."""
+        return self.approved + self.declined
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the user's task is done: also of a task whose check does not miss it, no call was declined."""
+        return self.utility and not self.declined
 
 
 class Bench:
-    """The suites, with the flow signatures of their tools."""
+    """The suites, and the event loop in which they are run."""
 
     def __init__(self, process: SuiteProcess) -> None:
         self._process = process
+        self._runner = asyncio.Runner()
         self.suites = process.describe()
-        self.signatures: dict[str, dict[str, FlowSignature]] = {
-            suite.name: {
-                tool.name: derive_signature(tool.name, tool.description, tool.schema, is_own=True) for tool in suite.tools
-            }
-            for suite in self.suites
-        }
 
-    def run(
-        self, suite: Suite, user_task: str, injection_task: str | None, guarding: Guarding | None, *, at_once: bool = False
-    ) -> RunResult | None:
-        """Run one user task, attacked where an injection is named, and guarded where it is said how.
+    def __enter__(self) -> Self:
+        return self
 
-        None where the suite has no script for what the injection wants.
-        """
+    def __exit__(self, *_: object) -> None:
+        self._runner.close()
+
+    def run(self, suite: Suite, user_task: str, injection_task: str | None, setting: Setting) -> RunResult | None:
+        """Run one user task, attacked where an injection is named. None where the suite has no script for what that wants."""
         begun = self._process.begin(suite.name, user_task, injection_task)
-        approver = Approver(begun.script, guarding.approvals if guarding else None)
-        guard = None
-        if guarding is not None:
-            signatures = self.signatures[suite.name]
-            guard = FlowGuard(begun.prompt, signatures, approver, names_records=guarding.names_records)
         injected = self._process.obey() if injection_task else None
         if injected is not None and not injected.calls and not injected.output:
             return None
-        model = HijackedModel(begun.script, begun.goal, self._process.obey, at_once=at_once)
-        registry = SuiteRegistry(suite, self._process, guard)
-        answer = asyncio.run(execute_task(begun.prompt, suite, registry, model))
-        outcome = self._process.check(answer)
+        person = Approver(begun.script, setting.approvals)
+        model = HijackedModel(begun.script, begun.goal, self._process.obey, at_once=setting.at_once)
+        function = SuiteFunction(process=self._process, is_json=setting.is_json)
+        mode = ConfirmationMode.WHEN_UNTRUSTED if setting.has_policy else ConfirmationMode.NEVER
+        outline = self._runner.run(execute_task(begun.prompt, suite, function, model, person, mode))
+        outcome = self._process.check(outline.answer)
+        approved = sum(is_approved for _, is_approved in person.decisions)
         return RunResult(
             suite=suite.name,
             user_task=user_task,
@@ -85,9 +91,9 @@ class Bench:
             attacked=outcome.attacked,
             has_read=model.has_read,
             has_injected_calls=injected is not None and bool(injected.calls),
-            questions=len(approver.decisions),
-            declined=sum(not is_approved for _, is_approved in approver.decisions),
-            verdicts=[verdict for verdict in guard.verdicts.values() if verdict.asks] if guard else [],
+            approved=approved,
+            declined=len(person.decisions) - approved,
+            asked=tuple(ticket for ticket in outline.tickets if ticket.approval),
         )
 
     def run_plain(self, suite: Suite, user_task: str, injection_task: str) -> RunResult | None:
@@ -110,22 +116,19 @@ class Bench:
             attacked=outcome.attacked,
             has_read=True,
             has_injected_calls=bool(injected.calls),
-            questions=0,
-            declined=0,
-            verdicts=(),
         )
 
-    def run_tasks(self, guarding: Guarding | None) -> list[RunResult]:
+    def run_tasks(self, setting: Setting) -> list[RunResult]:
         """Run every user task, with nobody attacking."""
-        results = [self.run(suite, task, None, guarding) for suite in self.suites for task in suite.user_tasks]
+        results = [self.run(suite, task, None, setting) for suite in self.suites for task in suite.user_tasks]
         return [result for result in results if result is not None]
 
-    def repeat(self, results: Sequence[RunResult], guarding: Guarding) -> list[RunResult]:
+    def repeat(self, results: Sequence[RunResult], setting: Setting) -> list[RunResult]:
         """Return what user tasks come to where a person approves less often than their runs have asked; else as they were."""
         suites = {suite.name: suite for suite in self.suites}
-        most = guarding.approvals
+        most = setting.approvals
         repeated = [
-            self.run(suites[result.suite], result.user_task, None, guarding)
+            self.run(suites[result.suite], result.user_task, None, setting)
             if most is not None and result.questions > most
             else result
             for result in results
@@ -141,9 +144,9 @@ class Bench:
             for injection in suite.injection_tasks
         ]
 
-    def run_pairs(self, guarding: Guarding | None, *, at_once: bool = False) -> list[RunResult]:
+    def run_pairs(self, setting: Setting) -> list[RunResult]:
         """Run every pair that has a script."""
-        results = (self.run(*pair, guarding, at_once=at_once) for pair in self.list_pairs())
+        results = (self.run(*pair, setting) for pair in self.list_pairs())
         return [result for result in results if result is not None]
 
     def run_pairs_plain(self) -> list[RunResult]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import rfc8785
+
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "build/agentdojo/venv/bin/python"
 HOST = Path(__file__).with_name("host.py")
@@ -43,8 +45,8 @@ class ScriptedCall:
 
     @property
     def key(self) -> str:
-        """The call as a text: equal calls have the same."""
-        return json.dumps([self.name, self.arguments], sort_keys=True)
+        """The call in canonical form (RFC 8785), as that which people are shown: equal calls have the same."""
+        return rfc8785.dumps([self.name, dict(self.arguments)]).decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
