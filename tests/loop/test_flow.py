@@ -1,4 +1,4 @@
-"""The flow policy in the loop: with a rule `when_untrusted`, tickets say whether untrusted text decided where calls go."""
+"""The flow policy in the loop: the tickets of every execution say whether untrusted text decided where calls go."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.executions.message import Reply
+from ferryman.loop.preamble import RULES
 
 from .conftest import Stage, says
 
+HOOK = "https://hooks.example.com/T000"
 GIST, OTHER = "https://api.github.com/gists/1", "https://api.github.com/gists/2"
 READS = {"url": "https://api.coingecko.com/api/v3/ping"}
-RULES = (ApprovalRule(mode=ConfirmationMode.WHEN_UNTRUSTED),)
 
 
 def post(url: str) -> Reply:
@@ -30,12 +30,13 @@ def answer(ticket: Ticket) -> ToolCallResult:
     return ToolCallResult(ticket.tool, content, response_status=200, parts=parts)
 
 
-async def run(stage: Stage, *replies: Any, rules: tuple[ApprovalRule, ...] = RULES, prompt: str = "") -> list[Ticket]:
+async def run(stage: Stage, *replies: Any, prompt: str = "", **fields: Any) -> list[Ticket]:
     """Run a task whose reads answer with a URL of their own, and return its calls."""
     task = stage.memory.tasks["t"]
     text = prompt or f"Read the prices. Then post to {GIST}."
     tools, integrations = ("http_get", "http_post"), ("coingecko", "github")
-    stage.memory.tasks["t"] = replace(task, approvals=rules, task_prompt=text, tools=tools, integrations=integrations)
+    about = {"task_prompt": text, "tools": tools, "integrations": integrations, **fields}
+    stage.memory.tasks["t"] = replace(task, **about)
     stage.on_call = answer
     await stage.run(*replies, says("Done."))
     tickets: dict[int, Ticket] = stage.memory.tickets["e"]
@@ -72,8 +73,35 @@ async def test_before_anything_untrusted_was_read_nothing_asks(stage: Stage) -> 
     assert (first.flow.asks, first.flow.reason) == (False, "untainted")
 
 
-async def test_without_such_a_rule_no_call_is_judged(stage: Stage) -> None:
-    assert [ticket.flow for ticket in await run(stage, says("", ("http_get", READS)), post(OTHER), rules=())] == [None, None]
+async def test_a_read_at_a_host_that_the_owner_allowed_is_free(stage: Stage) -> None:
+    other = {"url": "https://api.coingecko.com/api/v3/simple/price"}
+    calls = await run(stage, says("", ("http_get", READS)), says("", ("http_get", other)))
+    assert [ticket.flow and ticket.flow.reason for ticket in calls] == ["reads", "reads"]
+
+
+async def test_a_call_whose_method_is_safe_only_reads(stage: Stage) -> None:
+    read = {"method": "GET", "url": OTHER, "credential": "GITHUB_TOKEN"}
+    fields = {"tools": ("http_get", "api_call")}
+    _, free, judged = await run(
+        stage, says("", ("http_get", READS)), says("", ("api_call", read), ("api_call", {**read, "method": "PUT"})), **fields
+    )
+    assert [ticket.flow and ticket.flow.reason for ticket in (free, judged)] == ["reads", "tainted"]
+
+
+@pytest.mark.parametrize(("url", "reason"), [(HOOK, "trusted"), ("https://hooks.example.com/other", "tainted")])
+async def test_a_url_of_the_webhook_list_is_the_owners_own(stage: Stage, url: str, reason: str) -> None:
+    said = says("", ("webhook", {"url": url, "body": {"text": "prices"}}))
+    fields = {"tools": ("http_get", "webhook"), "integrations": ("coingecko", "webhook"), "webhook_urls": (HOOK,)}
+    _, second = await run(stage, says("", ("http_get", READS)), said, **fields)
+    assert second.flow is not None
+    assert second.flow.reason == reason
+
+
+async def test_what_our_own_rules_say_is_no_word_of_the_owner(stage: Stage) -> None:
+    _, second = await run(stage, says("", ("http_get", READS)), says("", ("http_post", {"url": GIST, "body": {"to": "tools"}})))
+    assert "tools" in RULES
+    assert second.flow is not None
+    assert second.flow.asks
 
 
 async def test_long_texts_are_judged_in_a_worker_process(stage: Stage) -> None:

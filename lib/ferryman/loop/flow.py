@@ -1,19 +1,17 @@
 """The flow policy in the loop: whether untrusted text may have decided where a call goes, judged as its ticket is written.
 
-Only executions with a rule `when_untrusted` are judged. What is judged by is in the journal, so that every delivery and every
-replay judges the same. The texts are strangers': more than a little of them is read in a worker process.
+Every execution is judged, whatever its rules say. What is judged by is in the journal, so that every delivery and every replay
+judges the same. The texts are strangers': more than a little of them is read in a worker process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ferryman import offload
 from ferryman.catalog.tools import TOOLS
-from ferryman.domain.approvals.rules import ConfirmationMode
 from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult, describe_parts
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.calls.part import PartKind
@@ -21,25 +19,35 @@ from ferryman.domain.conversations.compaction import list_questions
 from ferryman.domain.conversations.turns import cut_attachments
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.flow.calls import CallToJudge, ReadResult, judge_call
-from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature
-from ferryman.domain.flow.signature import FlowSignature
+from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature, narrow_by_method
+from ferryman.domain.flow.signature import FlowSignature, fix_signature
 from ferryman.domain.flow.verdict import FlowReason
 from ferryman.domain.labels.label import FlowLabel, Integrity
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.loop.dependencies import LoopDependencies
+from ferryman.loop.preamble import RULES
 
 INLINE_CHARACTERS_MAX = 2_000
 """Texts of up to so many characters are judged in this process."""
+
+READS = CallFlow(asks=False, reason=FlowReason.READS.value)
+UNTAINTED = CallFlow(asks=False, reason=FlowReason.UNTAINTED.value)
 
 offload.preload(judge_call)
 
 
 @dataclass(slots=True, kw_only=True)
 class FlowState:
-    """What the calls of one execution are judged by: what people wrote, and what the model has read, each with its source."""
+    """What the calls of one execution are judged by: what people wrote, and what the model has read, each with its source.
+
+    `signatures` are those of tools that were needed so far, by their names, and `declared` the task's declared tools, once one
+    of these was.
+    """
 
     written: tuple[tuple[str, str], ...] = field(repr=False)
     read: list[ReadResult] = field(default_factory=list, repr=False)
     signatures: dict[str, FlowSignature] = field(default_factory=dict, repr=False)
+    declared: Mapping[str, DeclaredTool] | None = field(default=None, repr=False)
 
     def note_results(self, tickets: Sequence[Ticket]) -> None:
         """Take in the results of a turn."""
@@ -63,69 +71,102 @@ def _read_result(ticket: Ticket, result: ToolCallResult) -> ReadResult:
     )
 
 
-def begin_flow(execution: Execution, opening: ExecutionSetup) -> FlowState | None:
-    """Return what an execution is judged by at its start; None where no rule asks for it."""
-    rules = execution.policy.approvals if execution.policy is not None else None
-    levels = () if rules is None else (*rules.task, *rules.agent, *rules.workspace)
-    if all(rule.mode is not ConfirmationMode.WHEN_UNTRUSTED for rule in levels):
-        return None
-    questions = (("an earlier message", text) for text in list_questions(opening))
-    prompt = cut_attachments(opening.prompt)
-    return FlowState(written=(("the instructions", opening.system), ("the prompt", prompt), *questions))
+def begin_flow(execution: Execution, opening: ExecutionSetup) -> FlowState:
+    """Return what an execution is judged by at its start: what people wrote, and the settings of owner and operator."""
+    return FlowState(written=tuple(_list_written(execution, opening)))
+
+
+def _list_written(execution: Execution, opening: ExecutionSetup) -> Iterator[tuple[str, str]]:
+    yield "the instructions", opening.system.removeprefix(RULES)
+    yield "the prompt", cut_attachments(opening.prompt)
+    for question in list_questions(opening):
+        yield "an earlier message", question
+    policy = execution.policy
+    if policy is not None and policy.webhook:
+        yield "the webhook list", "\n".join(policy.webhook_urls)
+    if policy is not None and policy.domains:
+        yield "the approved domains", "\n".join(policy.domains)
 
 
 async def judge_calls(
-    deps: LoopDependencies, execution: Execution, state: FlowState | None, calls: Sequence[ToolCall], label: FlowLabel
-) -> list[CallFlow | None]:
-    """Return what decided where each call goes; None for all where no rule asks for it. Raise `UnavailableError`."""
-    if state is None:
-        return [None] * len(calls)
-    await _load_signatures(deps, execution, state, {*(call.name for call in calls), *(result.tool for result in state.read)})
-    return [await _judge(execution.owner, state, call, label) for call in calls]
+    deps: LoopDependencies, execution: Execution, state: FlowState, calls: Sequence[ToolCall], label: FlowLabel
+) -> list[CallFlow]:
+    """Return what decided where each call goes. Raise `UnavailableError`."""
+    return [await _judge(deps, execution, state, call, label) for call in calls]
 
 
-async def _judge(owner: str, state: FlowState, call: ToolCall, label: FlowLabel) -> CallFlow:
-    signature = state.signatures[call.name]
-    if not signature.has_effect:
-        return CallFlow(asks=False, reason=FlowReason.READS.value)
+async def _judge(deps: LoopDependencies, execution: Execution, state: FlowState, call: ToolCall, label: FlowLabel) -> CallFlow:
+    if call.name in TOOLS and not TOOLS[call.name].policy.changes:
+        return READS
     if label.integrity is Integrity.TRUSTED:
-        return CallFlow(asks=False, reason=FlowReason.UNTAINTED.value)
+        return UNTAINTED
+    signature, arguments = await _find_signature(deps, execution, state, call)
+    if not signature.has_effect:
+        return READS
     job = CallToJudge(
         signature=signature,
-        arguments=dict(call.arguments),
+        arguments=arguments,
         label=label,
         written=state.written,
         read=tuple(state.read),
-        readers={name: reader for name, reader in state.signatures.items() if reader.reads_people},
+        readers=_find_readers(deps, state),
     )
     if job.measure() <= INLINE_CHARACTERS_MAX:
         return judge_call(job)
     try:
-        return await offload.run(owner, offload.TEXT, judge_call, job)
+        return await offload.run(execution.owner, offload.TEXT, judge_call, job)
     except offload.OverBudgetError:
         return CallFlow(asks=True, reason=FlowReason.TOO_MANY.value)
 
 
-async def _load_signatures(deps: LoopDependencies, execution: Execution, state: FlowState, names: AbstractSet[str]) -> None:
-    """Derive the signatures of tools: of what is called, and of what was read.
+async def _find_signature(
+    deps: LoopDependencies, execution: Execution, state: FlowState, call: ToolCall
+) -> tuple[FlowSignature, Mapping[str, Any]]:
+    """Return the signature of the tool that acts, and its arguments: a call of another tool has that one's."""
+    name, arguments, policy = call.name, call.arguments, execution.policy
+    assert policy is not None, "an opened execution has a policy"
+    if name in TOOLS and TOOLS[name].calls_others:
+        called, inner = arguments.get("toolName"), arguments.get("arguments", {})
+        if not isinstance(called, str) or called in TOOLS or not isinstance(inner, Mapping):
+            return FlowSignature(tool=name, changes=True), arguments  # it is refused
+        name, arguments = called, policy.settings_of(called).fix_arguments(inner)
+    if name not in state.signatures:
+        state.signatures[name] = _derive_own(deps, name) or await _derive_declared(deps, execution, state, name)
+    signature = state.signatures[name]
+    if name in TOOLS:
+        signature = narrow_by_method(signature, TOOLS[name], arguments)
+    return fix_signature(signature, policy.settings_of(name).arguments), arguments
 
-    Of a tool that is in no catalog but registered here the operator wrote the definition; of one that is not there, every
-    argument decides.
-    """
-    unknown = names - state.signatures.keys()
-    state.signatures.update((name, derive_built_in(TOOLS[name])) for name in unknown & TOOLS.keys())
-    unknown -= TOOLS.keys()
-    for definition in deps.registry.get_definitions([name for name in unknown if deps.registry.has_tool(name)]):
-        name = definition["name"]
-        state.signatures[name] = derive_signature(name, definition["description"], definition["input_schema"], is_own=True)
-    unknown -= state.signatures.keys()
-    if not unknown:
-        return
-    frozen: Mapping[str, Any] = execution.policy.declared if execution.policy is not None else {}
-    declared = {tool.name: tool for tool in await deps.clusters.tools(execution.task)}
-    for name in unknown:
-        tool = declared.get(name)
-        is_frozen = tool is not None and tool.fingerprint == frozen.get(name)
-        state.signatures[name] = (
-            derive_declared(tool) if tool is not None and is_frozen else FlowSignature(tool=name, changes=True)
-        )
+
+def _find_readers(deps: LoopDependencies, state: FlowState) -> dict[str, FlowSignature]:
+    """Return the signatures of the tools that were called and whose results people alone wrote."""
+    readers = {}
+    for name in {result.tool for result in state.read}:
+        signature = state.signatures.get(name) or _derive_own(deps, name)
+        if signature is not None:
+            state.signatures[name] = signature
+            if signature.reads_people:
+                readers[name] = signature
+    return readers
+
+
+def _derive_own(deps: LoopDependencies, name: str) -> FlowSignature | None:
+    """Return the signature of a tool that is built in, or that the operator registered; None of any other."""
+    if name in TOOLS:
+        return derive_built_in(TOOLS[name])
+    if not deps.registry.has_tool(name):
+        return None
+    (definition,) = deps.registry.get_definitions([name])
+    return derive_signature(name, definition["description"], definition["input_schema"], is_own=True)
+
+
+async def _derive_declared(deps: LoopDependencies, execution: Execution, state: FlowState, name: str) -> FlowSignature:
+    """Return the signature of a declared tool; of one that the execution did not begin with, every argument decides."""
+    policy = execution.policy
+    assert policy is not None, "an opened execution has a policy"
+    if name in policy.declared and state.declared is None:
+        state.declared = {tool.name: tool for tool in await deps.clusters.tools(execution.task)}
+    tool = (state.declared or {}).get(name)
+    if tool is None or tool.fingerprint != policy.declared.get(name):
+        return FlowSignature(tool=name, changes=True)
+    return derive_declared(tool)

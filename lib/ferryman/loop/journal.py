@@ -71,7 +71,7 @@ class Run:
     summary: str = ""
     has_asked: bool = False
     seen: SeenUrls | None = field(init=False, repr=False)
-    flow: FlowState | None = field(init=False, repr=False)
+    flow: FlowState = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Begin with what people wrote."""
@@ -163,8 +163,7 @@ class Run:
         self.sizes.add_results(zip(read, message["content"], strict=True), enabled)
         if self.seen is not None:
             urls.note_results(self.seen, self.results)
-        if self.flow is not None:
-            self.flow.note_results(self.results)
+        self.flow.note_results(self.results)
         self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results))))
         if self.execution.answer and self.last is not None:
             self.turns.append(write_turn(self.last, read))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ferryman.catalog.tools import TOOLS
-from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature
+from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature, narrow_by_method
 from ferryman.domain.flow.signature import ArgumentRole, FlowCorrection, FlowSignature, correct_signature
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
@@ -164,9 +164,40 @@ def test_the_catalog_says_what_a_built_in_tool_changes():
     assert list_deciding(derive_built_in(TOOLS["file_write"])) == {"key"}
 
 
-def test_a_built_in_tool_that_reads_any_page_sends_its_url():
-    signature = derive_built_in(TOOLS["web_fetch"])
-    assert (signature.changes, signature.sends, list_deciding(signature)) == (False, True, {"url"})
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if not tool.policy.changes], ids=lambda tool: tool.name)
+def test_a_built_in_tool_that_only_reads_has_no_effect(tool):
+    assert not derive_built_in(tool).has_effect
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "destroys"), [("GET", False, False), ("POST", True, False), ("DELETE", True, True)]
+)
+def test_the_method_of_a_call_says_whether_it_changes_something(method, changes, destroys):
+    tool = TOOLS["api_call"]
+    signature = narrow_by_method(derive_built_in(tool), tool, {"method": method})
+    assert (signature.has_effect, signature.destroys) == (changes, destroys)
+    assert ("method" in list_deciding(signature)) is (method != "POST")
+
+
+def test_a_method_that_is_none_of_http_changes_something():
+    tool = TOOLS["api_call"]
+    assert narrow_by_method(derive_built_in(tool), tool, {"method": "get"}).changes
+    assert narrow_by_method(derive_built_in(tool), tool, {}).changes
+
+
+def test_a_method_among_other_arguments_than_those_of_a_request_says_nothing():
+    tool = TOOLS["file_write"]
+    assert narrow_by_method(derive_built_in(tool), tool, {"method": "GET"}).changes
+
+
+def test_what_the_owner_alone_reads_is_free():
+    arguments = derive_built_in(TOOLS["file_write"]).arguments
+    assert arguments["content"].role is ArgumentRole.FREE
+
+
+def test_a_body_decides_by_the_names_in_it():
+    assert not derive_built_in(TOOLS["http_post"]).find_flow("body").is_whole
+    assert derive_built_in(TOOLS["http_post"]).find_flow("url").is_whole
 
 
 def test_the_owner_corrects_what_was_derived():

@@ -25,9 +25,19 @@ def with_rules(*rules: ApprovalRule) -> State:
     return State(policy=replace(POLICY, approvals=ApprovalRules(task=rules)))
 
 
-async def test_a_call_that_no_rule_is_about_is_sent() -> None:
-    rig = Rig(with_rules(ApprovalRule(mode=ConfirmationMode.ALWAYS, hosts=("files.stripe.com",))))
+OTHER_HOST = ApprovalRule(mode=ConfirmationMode.ALWAYS, hosts=("files.stripe.com",))
+
+
+@pytest.mark.parametrize("rules", [(), (OTHER_HOST,)])
+async def test_a_call_that_no_rule_is_about_waits_where_others_may_have_decided(rules: tuple[ApprovalRule, ...]) -> None:
+    state = with_rules(*rules)
+    rig = Rig(replace(state, flow=OWNED))
     assert (await rig.send(), rig.ticket().approved) == (1, None)
+    assert await Rig(state).send() == 0
+
+
+async def test_never_lets_a_call_go_whoever_decided_where() -> None:
+    assert await Rig(with_rules(ApprovalRule(mode=ConfirmationMode.NEVER))).send() == 1
 
 
 async def test_a_call_of_a_rule_waits_and_says_what_it_would_send() -> None:
@@ -178,8 +188,9 @@ async def test_a_store_that_does_not_answer_gives_the_ticket_back(monkeypatch: p
 
 async def test_an_amount_decides_whether_a_person_is_asked() -> None:
     above = ApprovalRule(mode=ConfirmationMode.ALWAYS, amount=AmountLimit(argument="body.amount", above=Decimal(1250)))
-    assert await Rig(with_rules(above)).send() == 1
-    rig = Rig(with_rules(above))
+    state = replace(with_rules(above), flow=OWNED)
+    assert await Rig(state).send() == 1
+    rig = Rig(state)
     rig.place(replace(rig.state, arguments={**ARGUMENTS, "body": {"amount": 1251}}))
     assert await rig.send() == 0
 

@@ -1,7 +1,8 @@
 """Rules of task, agent and workspace that say which calls wait for a person.
 
-Within a level the first rule that matches a call counts; of the levels the strictest answer does. Each call of a tool
-that needs confirmation is asked about: no rule switches that off.
+Within a level the first rule that matches a call counts; of the levels the strictest answer does. A call that no rule of any
+level matches is judged by the flow policy, as with `when_untrusted`: `never`, which a person writes, is the way out. Each call
+of a tool that needs confirmation is asked about: no rule switches that off.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ class ConfirmationMode(StrEnum):
 
     NEVER = "never"
     WHEN_UNTRUSTED = "when_untrusted"
-    """Where untrusted text may have decided where the call's effect goes (`domain.flow`)."""
+    """Where untrusted text may have decided where the call's effect goes (`domain.flow`): so where no rule matches, too."""
     ALWAYS = "always"
 
+
+DEFAULT_MODE = ConfirmationMode.WHEN_UNTRUSTED
+"""The mode of a call that no rule of any level matches."""
 
 _MODES = tuple(ConfirmationMode)
 
@@ -90,9 +94,13 @@ def needs_approval(rules: ApprovalRules, facts: CallFacts, *, needs_confirmation
     """Tell whether the call has to wait for a person."""
     if needs_confirmation:
         return True
-    modes = [mode for mode in (_find_mode(level, facts) for level in (rules.task, rules.agent, rules.workspace)) if mode]
-    mode = max(modes, key=_MODES.index, default=ConfirmationMode.NEVER)
+    mode = find_strictest(_find_mode(level, facts) for level in (rules.task, rules.agent, rules.workspace))
     return mode is ConfirmationMode.ALWAYS or (mode is ConfirmationMode.WHEN_UNTRUSTED and facts.is_untrusted)
+
+
+def find_strictest(answers: Iterable[ConfirmationMode | None]) -> ConfirmationMode:
+    """Return the mode of a call by what each level says of it: None where no rule of the level matches."""
+    return max((answer for answer in answers if answer is not None), key=_MODES.index, default=DEFAULT_MODE)
 
 
 def _find_mode(level: Iterable[ApprovalRule], facts: CallFacts) -> ConfirmationMode | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import product
 
-from ferryman.domain.approvals.rules import ApprovalRule, ApprovalRules, ConfirmationMode
+from ferryman.domain.approvals.rules import ApprovalRule, ApprovalRules, ConfirmationMode, find_strictest
 from ferryman.domain.tools.names import names_tool
 
 
@@ -19,23 +20,21 @@ class AskingMode(StrEnum):
     ALWAYS = "always"
 
 
-_ORDER = tuple(AskingMode)
-
-
 def find_asking(rules: ApprovalRules, tool: str, *, needs_confirmation: bool) -> AskingMode:
     """Return whether calls of `tool` wait for a person: the strictest that any level says."""
     if needs_confirmation:
         return AskingMode.ALWAYS
-    return max((_find_asking(level, tool) for level in (rules.task, rules.agent, rules.workspace)), key=_ORDER.index)
+    levels = [_list_modes(level, tool) for level in (rules.task, rules.agent, rules.workspace)]
+    modes = {find_strictest(answers) for answers in product(*levels)}
+    return AskingMode(modes.pop()) if len(modes) == 1 else AskingMode.DEPENDS
 
 
-def _find_asking(level: Iterable[ApprovalRule], tool: str) -> AskingMode:
-    modes = list[ConfirmationMode]()
+def _list_modes(level: Iterable[ApprovalRule], tool: str) -> set[ConfirmationMode | None]:
+    """Return what a level may say of a call of `tool`; None where no rule of it may match."""
+    modes = set[ConfirmationMode | None]()
     for rule in level:
         if not rule.tools or names_tool(rule.tools, tool):
-            modes.append(rule.mode)
+            modes.add(rule.mode)
             if not (rule.hosts or rule.methods or rule.amount):
-                break
-    else:
-        modes.append(ConfirmationMode.NEVER)
-    return AskingMode(modes[0]) if len(set(modes)) == 1 else AskingMode.DEPENDS
+                return modes
+    return {*modes, None}

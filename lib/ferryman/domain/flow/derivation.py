@@ -9,14 +9,18 @@ from typing import Any
 
 from ferryman.domain.flow.roles import classify_argument, is_executable, is_locator
 from ferryman.domain.flow.signature import ArgumentFlow, ArgumentRole, FlowSignature
-from ferryman.domain.flow.verbs import classify_action
+from ferryman.domain.flow.verbs import SAFE_METHODS, classify_action
 from ferryman.domain.flow.words import read_words, split_words
 from ferryman.domain.http.network import NetworkPolicy
+from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 
 PEOPLE_WORDS = ("contact", "contacts")
 """What people alone write; a tool that reads it is named after it, such as `search_contacts` or `find_contact`."""
+
+_OWN = ("files",)
+"""What a tool changes whose content the owner alone reads."""
 
 _PREPOSITIONS = read_words("at by for from in of on to with")
 _PLACEHOLDER = re.compile(r"\{\??([^{}?]{1,500})\??\}")
@@ -67,19 +71,38 @@ def derive_declared(tool: DeclaredTool) -> FlowSignature:
 
 
 def derive_built_in(tool: Tool) -> FlowSignature:
-    """Return the flow signature of a built-in tool: what is decided about it in the catalog, where that says so."""
+    """Return the flow signature of a built-in tool: what is decided about it in the catalog, where that says so.
+
+    One that only reads sends nothing of the owner's to where its arguments say: it reads at hosts that the owner allowed, at
+    the operator's endpoint, or a page whose whole URL was seen before (`domain.urls`). What is kept in the owner's own files
+    is read by nobody else.
+    """
     derived = derive_signature(tool.name, tool.description, tool.schema, is_own=True)
     policy = tool.policy
     arguments = derived.arguments
     if policy.decided_by is not None:
-        arguments = {name: _fix(flow, decides=name in policy.decided_by) for name, flow in arguments.items()}
-    return replace(
-        derived,
-        changes=bool(policy.changes),
-        sends=policy.network in (NetworkPolicy.PUBLIC_ANY, NetworkPolicy.REGISTRY, NetworkPolicy.WEBHOOK_LIST),
-        reads_people=False,
-        arguments=arguments,
-    )
+        objects = {name for name, part in tool.schema.get("properties", {}).items() if part.get("type") == "object"}
+        arguments = {
+            name: _fix(flow, decides=name in policy.decided_by, is_whole=name not in objects, is_own=policy.changes == _OWN)
+            for name, flow in arguments.items()
+        }
+    return replace(derived, changes=bool(policy.changes), sends=False, reads_people=False, arguments=arguments)
+
+
+def narrow_by_method(signature: FlowSignature, tool: Tool, arguments: Mapping[str, Any]) -> FlowSignature:
+    """Return the signature of one call of a tool whose arguments name an HTTP method: a safe one changes nothing.
+
+    A method alone does not say where an effect goes; one that deletes has to be what the owner says as well.
+    """
+    method = arguments.get("method")
+    if tool.policy.network is not NetworkPolicy.REGISTRY or "method" not in signature.arguments or not isinstance(method, str):
+        return signature
+    if method in SAFE_METHODS:
+        return replace(signature, changes=False, sends=False)
+    if method == Method.DELETE:
+        return replace(signature, destroys=True)
+    detail = replace(signature.arguments["method"], role=ArgumentRole.DETAIL)
+    return replace(signature, arguments={**signature.arguments, "method": detail})
 
 
 def _reads_people(words: tuple[str, ...]) -> bool:
@@ -92,10 +115,15 @@ def _free(flow: ArgumentFlow, *, decides: bool) -> ArgumentFlow:
     return replace(flow, role=ArgumentRole.DECIDES if decides else ArgumentRole.DETAIL, is_whole=True)
 
 
-def _fix(flow: ArgumentFlow, *, decides: bool) -> ArgumentFlow:
-    """Return the role that a list of what decides leaves an argument: what is not in it may still be content."""
+def _fix(flow: ArgumentFlow, *, decides: bool, is_whole: bool, is_own: bool) -> ArgumentFlow:
+    """Return the role that a list of what decides leaves an argument: what is not in it may still be content.
+
+    In an object that decides, each value has the role that its own name says.
+    """
     if decides:
-        return replace(flow, role=ArgumentRole.DECIDES, is_whole=True)
+        return replace(flow, role=ArgumentRole.DECIDES, is_whole=is_whole)
+    if is_own:
+        return replace(flow, role=ArgumentRole.FREE, is_whole=True)
     role = ArgumentRole.CONTENT if flow.role is ArgumentRole.DECIDES else flow.role
     return replace(flow, role=role, is_whole=True)
 

@@ -64,9 +64,11 @@ def judge_flow(signature: FlowSignature, arguments: Mapping[str, Any], context: 
     if len(leaves) > LEAVES_MAX:
         return FlowVerdict(tool=signature.tool, reason=FlowReason.TOO_MANY)
     deciding = [leaf for leaf in leaves if leaf.flow.role is ArgumentRole.DECIDES]
-    others = [leaf for leaf in leaves if leaf.flow.role is not ArgumentRole.DECIDES]
+    others = [leaf for leaf in leaves if leaf.flow.role in (ArgumentRole.CONTENT, ArgumentRole.DETAIL)]
     if not deciding:  # nothing says where: then all of it decides
         deciding, others = others, []
+    if leaves and not deciding:  # all of it is free
+        return FlowVerdict(tool=signature.tool, reason=FlowReason.TRUSTED)
     origins = [_judge_leaf(leaf, signature, context) for leaf in deciding]
     origins += [origin for leaf in others if leaf.is_tainted for origin in _judge_content(leaf, context)]
     if not origins:
@@ -90,7 +92,8 @@ def _list_leaves(signature: FlowSignature, arguments: Mapping[str, Any], label: 
     """Yield the values of a call that say something, neither null nor empty, and the names in its objects."""
     for name, argument in arguments.items():
         flow = signature.find_flow(name)
-        for path, value, is_tainted in _walk(argument, is_tainted=label.integrity is Integrity.UNTRUSTED):
+        may_be_tainted = label.integrity is Integrity.UNTRUSTED and name not in signature.fixed
+        for path, value, is_tainted in _walk(argument, is_tainted=may_be_tainted):
             keys = [step for step in path if isinstance(step, str)]
             where = (name, *map(str, path))
             if isinstance(value, Mapping):
@@ -118,7 +121,7 @@ def _find(leaf: _Leaf, texts: Sequence[TrustedText]) -> Match | None:
 
 def _judge_leaf(leaf: _Leaf, signature: FlowSignature, context: FlowContext) -> ArgumentOrigin:
     if not leaf.is_tainted:
-        return _build_origin(leaf, Trust.LABEL)
+        return _build_origin(leaf, Trust.FIXED if leaf.path[0] in signature.fixed else Trust.LABEL)
     match = _find(leaf, context.trusted)
     if match is not None:
         return _build_origin(leaf, Trust.TEXT, match)

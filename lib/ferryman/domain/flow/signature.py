@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -15,7 +15,9 @@ class ArgumentRole(StrEnum):
     CONTENT = "content"
     """What others read there. It may hold links, addresses and account numbers, which decide where its reader goes."""
     DETAIL = "detail"
-    """How or when, or whatever else decides nothing."""
+    """How or when, or whatever else decides nothing, but for such links, addresses and account numbers."""
+    FREE = "free"
+    """What decides nothing, whatever it holds: the owner alone reads it, or says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,7 @@ class FlowSignature:
 
     `changes`: it changes something. `sends`: data leaves to where its arguments say, also where it only reads. `destroys`: it
     takes something away. `reads_people`: whatever it reads was written by people alone, such as contacts. An argument without
-    an entry decides.
+    an entry decides. `fixed` are arguments that the owner has fixed: no text that was read changes them.
     """
 
     tool: str
@@ -48,6 +50,7 @@ class FlowSignature:
     destroys: bool = False
     reads_people: bool = False
     arguments: Mapping[str, ArgumentFlow] = field(default_factory=dict, repr=False)
+    fixed: frozenset[str] = frozenset()
 
     @property
     def has_effect(self) -> bool:
@@ -71,6 +74,12 @@ class FlowCorrection:
     destroys: bool | None = None
     reads_people: bool | None = None
     roles: Mapping[str, ArgumentRole] = field(default_factory=dict)
+
+
+def fix_signature(signature: FlowSignature, arguments: Iterable[str]) -> FlowSignature:
+    """Return `signature` where the owner has fixed these arguments."""
+    fixed = frozenset(arguments)
+    return replace(signature, fixed=fixed) if fixed else signature
 
 
 def correct_signature(signature: FlowSignature, correction: FlowCorrection) -> FlowSignature:

@@ -32,9 +32,11 @@ CHANGING = DESTROYING | read_words(
 )
 """Verbs of effects."""
 
+SAFE_METHODS = (Method.GET, "HEAD", "OPTIONS")
+"""Methods of requests that only read (RFC 9110, 9.2.1)."""
+
 _JOINING = ("and", "or", "then")
 _PARTICLES = ("in", "out")
-_SAFE = (Method.GET, "HEAD", "OPTIONS")
 _ALSO_WORDS = 3
 """How many words after "also" a verb is looked for."""
 
@@ -56,7 +58,7 @@ def classify_action(name: str, description: str, method: str | None) -> ToolActi
     """
     words = split_words(name)
     destroys = any(word in DESTROYING for word in words)
-    if method is not None and method.upper() not in _SAFE:
+    if method is not None and method.upper() not in SAFE_METHODS:
         return ToolAction(reads_only=False, destroys=destroys or method.upper() == Method.DELETE)
     reads = _reads_by_name(words)
     if reads is None:

@@ -36,6 +36,8 @@ class Trust(StrEnum):
 
     LABEL = "label"
     """Its own label: nothing untrusted was read before it was written."""
+    FIXED = "fixed"
+    """The owner has fixed it: nothing that was read changes it."""
     TEXT = "text"
     """It occurs in trusted text."""
     RECORD = "record"
@@ -98,6 +100,8 @@ def _describe(origin: ArgumentOrigin) -> str:
     where = f'{origin.match.source}: "{origin.match.excerpt}"' if origin.match is not None else ""
     if origin.trust is Trust.LABEL:
         return "trusted: written before anything untrusted was read"
+    if origin.trust is Trust.FIXED:
+        return "trusted: fixed by the owner"
     if origin.trust is Trust.TEXT:
         return f"trusted: {where}"
     if origin.trust is Trust.RECORD:

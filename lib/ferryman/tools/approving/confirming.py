@@ -24,6 +24,7 @@ from ferryman.domain.approvals.form import CallForm, EffectForm, HttpForm, Unwri
 from ferryman.domain.approvals.rules import NO_RULES, CallFacts, needs_approval
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.approved import ApprovedSend
+from ferryman.domain.calls.call import Ticket
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.labels.label import Integrity
 from ferryman.domain.stale import StaleError
@@ -102,8 +103,7 @@ class CallConfirmation:
         return not self._is_always_asked and self.fingerprint == known
 
     def _describe(self, host: str | None, method: str | None) -> CallFacts:
-        ticket = self.claimed.ticket
-        is_untrusted = ticket.label.integrity is not Integrity.TRUSTED if ticket.flow is None else ticket.flow.asks
+        is_untrusted = is_decided_by_others(self.claimed.ticket)
         return CallFacts(tools=self.names, host=host, method=method, arguments=self.arguments, is_untrusted=is_untrusted)
 
     async def _find_authority(self, deps: ApprovingDependencies, what: HttpForm | EffectForm, facts: CallFacts) -> ApprovedSend:
@@ -217,12 +217,18 @@ class CallConfirmation:
 def begin_confirmation(
     deps: ApprovingDependencies | None, claimed: ClaimedCall, arguments: Mapping[str, Any]
 ) -> CallConfirmation | None:
-    """Return what confirms a call; None where no rule is about any call, and no tool of this one asks for a person."""
+    """Return what confirms a call; None where nothing asks for a person: no rule, no tool of it, and not where it goes."""
     ticket = claimed.ticket
     names = tuple(dict.fromkeys(reversed(ticket.names)))
     confirmation = CallConfirmation(deps=deps, claimed=claimed, names=names, arguments=arguments)
-    may_need = claimed.policy.approvals != NO_RULES or any(find_tool(name).policy.needs_confirmation for name in names)
+    has_rules, is_untrusted = claimed.policy.approvals != NO_RULES, is_decided_by_others(ticket)
+    may_need = has_rules or is_untrusted or any(find_tool(name).policy.needs_confirmation for name in names)
     return confirmation if may_need and find_tool(ticket.tool).kind not in UNASKED_KINDS else None
+
+
+def is_decided_by_others(ticket: Ticket) -> bool:
+    """Tell whether untrusted text may have decided where a call goes; one that was never judged counts by its label."""
+    return ticket.label.integrity is not Integrity.TRUSTED if ticket.flow is None else ticket.flow.asks
 
 
 def _write(form: CallForm, expires_at: datetime) -> str:
