@@ -24,7 +24,7 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX = 0, 1, 2, 3, 2**27
+WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX, PLANNED = 0, 1, 2, 3, 2**27, ("arguments", "flow")
 FORMAT, RECORD, DOMAIN, GENESIS = "ferryman-receipts/2", "ferryman.record/2", b"ferryman/receipt/2\n", "0" * 64
 HEX, NAME, VERSION, COUNT = r"[0-9a-f]{64}", r"[A-Za-z0-9_-]{1,64}", r"[1-9][0-9]{0,14}", r"(0|[1-9][0-9]{0,14})"
 CREDITS, LATER = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?", rf"({NAME})?"  # LATER: older entries are without
@@ -32,11 +32,12 @@ PART = rf"execution|opening|policy|(steps|events)/{COUNT}|calls/{COUNT}(/argumen
 COMMON: dict[str, Any] = {"execution": NAME, "number": int, "kind": "[a-z]+", "previous": HEX, "key": int, "hash": HEX}
 COMMON |= {"at": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "signature": r"[0-9a-f]{128}", "covers": {PART: HEX}}
 CALL: dict[str, Any] = {"turn": int, "seq": int, "parent": None, "tool": rf"{NAME}|\?"}
+ASKED = {"approval": LATER, "digest": rf"({HEX})?", "approved_by": LATER, "approved_as": LATER, "approved_for": r"(\d{1,3})?"}
 KINDS: dict[str, dict[str, Any]] = {
     "opened": {**COMMON, "workspace": LATER, "agent": LATER, "person": LATER, "conversation": LATER},
     "replied": {**COMMON, "turn": int},
     "planned": {**COMMON, **CALL},
-    "settled": {**COMMON, **CALL, "outcome": "answered|failed|in_doubt|refused:[a-z_]+", "credits": CREDITS},
+    "settled": {**COMMON, **CALL, "outcome": "answered|failed|in_doubt|refused:[a-z_]+", "credits": CREDITS, **ASKED},
     "closed": {**COMMON, "status": "[a-z]+", "credits": CREDITS, "count": int, "cancelled_by": LATER},
 }
 """The members of an entry by its kind: whole numbers (None: or null), texts by form, objects by names and values."""
@@ -101,32 +102,32 @@ def genuine(document: Any, pinned: Mapping[str, str] | None) -> Iterator[tuple[s
 def verify(document: Any, pinned: Mapping[str, str] | None = None) -> tuple[int, str]:
     """Return the exit code and a sentence for receipts, or raise `VerificationError`. `pinned` keys replace the document's."""
     turns, calls, following, spent, end = 0, 0, 0, Decimal(0), ""
-    open_calls, sub_calls = dict[int, tuple[Any, ...]](), Counter[int | None]()
+    open_calls, sub_calls, sends = dict[int, tuple[Any, ...]](), Counter[int | None](), Counter[str]()
     for where, entry in genuine(document, pinned):
         kind, number, call = entry["kind"], entry["number"], tuple[Any, ...](entry.get(name) for name in CALL)
         placed = not end and ((kind == "opened") == (number == 0) or (kind == "closed" and number == 0))
         need(placed, f"{where} stands where it cannot: opened comes first, closed last, each once")
         if kind == "replied":
-            turns += 1
-            need(entry["turn"] == turns, f"{where} tells of turn {entry['turn']} where turn {turns} is next")
+            need(entry["turn"] == (turns := turns + 1), f"{where} tells of turn {entry['turn']} where turn {turns} is next")
         elif kind == "planned":
             placed = call[0] == turns and call[1] >= following and (call[2] is None or call[2] in open_calls)
             need(placed, f"{where} does not plan call {following} of turn {turns} or a later one, or for no open call")
-            calls, following, sub_calls[call[2]] = calls + 1, call[1] + 1, sub_calls[call[2]] + 1
-            open_calls[call[1]] = call
+            calls, following, open_calls[call[1]], sub_calls[call[2]] = calls + 1, call[1] + 1, call, sub_calls[call[2]] + 1
         elif kind == "settled":
             is_open = open_calls.pop(call[1], None) == call and not sub_calls[call[1]]
             need(is_open, f"{where} settles a call that was not planned so, was settled before, or has an open sub-call")
             sub_calls[call[2]], spent = sub_calls[call[2]] - 1, spent + Decimal(entry["credits"])
+            sends[of := entry.get("approval", "")] += "approved_for" in entry
+            need(sends[of] <= int(entry.get("approved_for") or number), f"{where} is one send more than were approved")
         elif kind == "closed":
             adds_up = entry["count"] == number + 1 and Decimal(entry["credits"]) >= spent
             need(adds_up, f"{where} does not add up: {entry['count']} entries, {entry['credits']} credits")
             end = f"{entry['status']}, {entry['credits']} credits"
-    entries, settled = len(document["entries"]), calls - len(open_calls)
-    summary = f"{entries} entries of {document['execution']}, {calls} calls planned, {settled} settled"
+    entries, settled = f"{len(document['entries'])} entries of {document['execution']}", calls - len(open_calls)
+    summary = f"{entries}, {calls} calls planned, {settled} settled"
     if end:
         return WHOLE, f"WHOLE AND GENUINE: {summary}, {end}."
-    state = "GENUINE SO FAR" if entries else "NOTHING IS SIGNED"
+    state = "GENUINE SO FAR" if document["entries"] else "NOTHING IS SIGNED"
     return OPEN, f"{state}: {summary}; there is no last entry: it still runs, or entries were taken off the end."
 
 
@@ -139,8 +140,7 @@ def compare(document: Mapping[str, Any], record: Any) -> tuple[list[str], list[s
     for name, named_by in PARTS.items():
         need(isinstance(items := record[name] if named_by else [record[name]], list), f"{name} of the record is no list")
         parts = [(f"{name}/{item[named_by]}" if named_by else name, digest(item)) for item in items]
-        planned = [(call, of) for call in items if name == "calls" for of in ("arguments", "flow") if of in call]
-        parts += [(f"calls/{call['seq']}/{of}", digest(call[of])) for call, of in planned]
+        parts += [(f"calls/{x['seq']}/{of}", digest(x[of])) for x in items for of in PLANNED if name == "calls" and of in x]
         bare += [part for part, _ in parts if part not in signed]
         parts = [pair for pair in parts if pair[0] in signed]
         due = [(part, covered) for part, covered in signed.items() if part.split("/")[0] == name]

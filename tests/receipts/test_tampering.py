@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from ferryman import verify_receipts as verifier
+from ferryman.domain.receipts.receipt import Fact, Head, ReceiptKind, append_receipts
 from ferryman.vault.sign import SigningKey, generate_private_key
 
-from .chains import KEYS, RUNNING, SHAPES, Document, chain, public
+from .chains import KEYS, RUNNING, SHAPES, START, Document, chain, public
 
 TIMES = 20
 """Of each kind of tampering, on each shape of chain."""
@@ -256,3 +257,23 @@ def test_the_first_entry_that_is_wrong_is_named() -> None:
     document["entries"][5]["outcome"] = "failed"
     with pytest.raises(verifier.VerificationError, match=r"^entry 5 \(settled\) was changed"):
         verifier.verify(document)
+
+
+def settle_under(sends: int, *, most: int) -> Document:
+    """Return a chain whose `sends` calls were sent under one approval for `most`."""
+    document = copy.deepcopy(chain("exec_1", (sends,)))
+    head, entries = Head(), []
+    for entry in document["entries"]:
+        asked = {"approval": "appr_1", "digest": "0" * 64, "approved_by": "owner", "approved_for": str(most)}
+        settled = asked if entry["kind"] == "settled" else {}
+        kept = {name: entry[name] for name in entry if name not in ("execution", "number", "kind", "at", "previous", "key")}
+        members = {name: value for name, value in kept.items() if name not in ("hash", "signature", "covers")}
+        fact = Fact(ReceiptKind(entry["kind"]), {**members, **settled}, {})
+        signed, head = append_receipts(head, [fact], execution="exec_1", at=START, key=1, sign=KEYS[1].sign)
+        entries += [item.to_json() for item in signed]
+    return {**document, "entries": entries}
+
+
+@pytest.mark.parametrize(("sends", "code"), [(1, verifier.WHOLE), (2, verifier.WHOLE), (3, verifier.WRONG)])
+def test_a_send_more_than_a_person_approved_is_found(sends: int, code: int) -> None:
+    assert judge(settle_under(sends, most=2)) == code

@@ -115,7 +115,7 @@ class ApprovalRuleJson(TypedDict):
 
 class ApprovedSendJson(TypedDict):
     """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person or `owner`, and
-    when; `is_standing` tells that it was approved beforehand.
+    when; `is_standing` tells that it was approved beforehand, `sends_max` for how many sends.
     """
 
     approval: str
@@ -123,6 +123,7 @@ class ApprovedSendJson(TypedDict):
     by: str
     at: str
     is_standing: bool
+    sends_max: int
 
 
 class ArchiveImportJson(TypedDict):

@@ -119,6 +119,7 @@ def _describe_approval(ticket: Ticket) -> dict[str, Any]:
     if approved is None:
         return {"approval": ticket.approval, "digest": ticket.form_digest}
     sent = {"approval": approved.approval, "digest": approved.digest, "approved_by": approved.by}
+    sent["approved_for"] = str(approved.sends_max)
     return {**sent, "approved_as": "standing"} if approved.is_standing else sent
 
 

@@ -93,6 +93,7 @@ def change_label(state: State, rng: random.Random) -> State:
 
 def change_origins(state: State, rng: random.Random) -> State:
     """Have another source said to have decided an argument, or none at all."""
+    assert state.origins is not None, "it was judged"
     first, argument, source = state.origins.lines
     lines = rng.choice(
         (

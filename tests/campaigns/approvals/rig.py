@@ -125,7 +125,7 @@ class State:
     secret: str = SECRET
     policy: ExecutionPolicy = POLICY
     flow: FlowLabel = READ
-    origins: CallFlow = JUDGED
+    origins: CallFlow | None = JUDGED
     workspace: str = "workspace_a"
     agent: str = "agent_a"
     owner: str = "owner_a"

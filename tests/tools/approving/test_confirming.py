@@ -48,7 +48,7 @@ async def test_a_call_of_a_rule_waits_and_says_what_it_would_send() -> None:
 
 
 async def test_an_untrusted_call_waits_where_a_trusted_one_does_not() -> None:
-    state = with_rules(ApprovalRule(mode=ConfirmationMode.WHEN_UNTRUSTED))
+    state = replace(with_rules(ApprovalRule(mode=ConfirmationMode.WHEN_UNTRUSTED)), origins=None)
     assert await Rig(state).send() == 0
     assert await Rig(replace(state, flow=OWNED)).send() == 1
 
@@ -107,6 +107,26 @@ async def test_one_decision_is_for_as_many_calls_as_it_says() -> None:
     await rig.decide(0, sends_max=2)
     assert [await rig.send(seq) for seq in range(3)] == [1, 1, 0]
     assert rig.is_asked(2)
+
+
+async def test_a_decision_for_one_send_is_for_its_own_call_whatever_the_store_says_was_used() -> None:
+    rig = Rig(calls=2)
+    await rig.send(0)
+    await rig.decide(0)
+    assert await rig.send(0) == 1
+    approval = rig.approval(0)
+    rig.memory.approvals[approval.id] = replace(approval, sent=())
+    assert (await rig.send(1), rig.is_asked(1)) == (0, True)
+
+
+async def test_who_approved_says_for_how_many_sends() -> None:
+    rig = Rig()
+    await rig.send()
+    await rig.decide(sends_max=3)
+    await rig.send()
+    approved = rig.ticket().approved
+    assert approved is not None
+    assert approved.sends_max == 3
 
 
 async def test_the_same_call_is_sent_again_under_the_send_that_it_used() -> None:

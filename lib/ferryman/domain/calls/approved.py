@@ -11,7 +11,7 @@ class ApprovedSend:
     """The approval under which a call was sent: its id, the hash of the form that was approved, by whom and when.
 
     `is_standing` tells that it was approved beforehand (`domain.approvals.standing`); `digest` is of what was sent all the
-    same.
+    same. `sends_max` is for how many sends it was: the receipts of the calls that were sent count them.
     """
 
     approval: str
@@ -19,3 +19,4 @@ class ApprovedSend:
     by: str
     at: datetime
     is_standing: bool = False
+    sends_max: int = 1

@@ -38,10 +38,11 @@ class CallPlace:
         )
 
 
-def admits(approval: Approval, *, digest: str, place: CallPlace, verifier: DecisionVerifier, now: datetime) -> bool:
-    """Tell whether a person has approved the form with this `digest`, which was computed with the expiry of `approval`.
+def admits(approval: Approval, *, seq: int, digest: str, place: CallPlace, verifier: DecisionVerifier, now: datetime) -> bool:
+    """Tell whether a person has approved the form with this `digest`, which was computed with the expiry of `approval`, for
+    call `seq`: what is approved for one send is so for the call that was asked about, and for no other.
 
-    Whether a send is left is for the store to say.
+    Whether a send is left of several is for the store to say.
     """
     signed = approval.decided
     if signed is None or approval.state is not ApprovalState.APPROVED:
@@ -53,6 +54,7 @@ def admits(approval: Approval, *, digest: str, place: CallPlace, verifier: Decis
         and decision.digest == digest
         and decision.approval == derive_approval_id(place.execution, decision.seq, digest)
         and 1 <= decision.sends_max <= SENDS_MAX
+        and (decision.sends_max > 1 or decision.seq == seq)
         and now < approval.expires_at
         and _is_signed(signed, verifier)
     )

@@ -131,7 +131,7 @@ class CallConfirmation:
         if approval.state is not ApprovalState.APPROVED:
             return None
         digest, seq = digest_form(_write(form, approval.expires_at)), self.claimed.ticket.seq
-        if not admits(approval, digest=digest, place=CallPlace.read(self.claimed), verifier=deps.verifier, now=now):
+        if not admits(approval, seq=seq, digest=digest, place=CallPlace.read(self.claimed), verifier=deps.verifier, now=now):
             return None
         try:
             used = await deps.approvals.use(approval.id, seq=seq, now=now)
@@ -141,7 +141,7 @@ class CallConfirmation:
         decision = approval.decided.decision
         if seq not in used.sent or len(set(used.sent)) > decision.sends_max:
             return None
-        return ApprovedSend(approval=approval.id, digest=digest, by=decision.by, at=decision.at)
+        return ApprovedSend(approval=approval.id, digest=digest, by=decision.by, at=decision.at, sends_max=decision.sends_max)
 
     async def _use_standing(
         self, deps: ApprovingDependencies, form: CallForm, facts: CallFacts, now: datetime
@@ -157,7 +157,12 @@ class CallConfirmation:
             if f"{place.execution}/{seq}" in used.used and len(set(used.used)) <= standing.uses_max:
                 digest = digest_form(_write(form, standing.expires_at))
                 return ApprovedSend(
-                    approval=standing.id, digest=digest, by=standing.by, at=standing.created_at, is_standing=True
+                    approval=standing.id,
+                    digest=digest,
+                    by=standing.by,
+                    at=standing.created_at,
+                    is_standing=True,
+                    sends_max=standing.uses_max,
                 )
         return None
 

@@ -76,13 +76,14 @@ class Result(ResultRow):
 
 class ApprovedSendResponse(ResponseShape):
     """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person or `owner`,
-    and when; `is_standing` tells that it was approved beforehand."""
+    and when; `is_standing` tells that it was approved beforehand, `sends_max` for how many sends."""
 
     approval: str
     digest: str
     by: str
     at: datetime
     is_standing: bool
+    sends_max: int
 
 
 class CallFlowResponse(ResponseShape):
