@@ -21,8 +21,9 @@ All are POST. A body is a JSON object; where a content goes with it, that object
 /link    {workspace, key, lifetime_s}; a direct link, for 1 to 900 s; 404 unless FERRYMAN_DIRECT_LINKS is set
          200 {url, version, expires_at, is_bound}; anybody who has the url can download the file
 
-POST / is for the orchestrator: it runs a tool, {call, tool, arguments, user, within_s, workspace, write, is_done}, and answers
-200 {content, code, about: {writes}}, whatever the tool did; 503 where nobody knows whether it stored the file.
+POST / is for the orchestrator: it runs a tool, {call, tool, arguments, user, within_s, workspace, write, is_done, integrity},
+and answers 200 {content, code, about: {writes, read}}, whatever the tool did; `integrity` is that of the arguments, and `read`
+that of what the content was made of beside them; 503 where nobody knows whether it stored the file.
 
 404 there is no such file; 409 it is of another version; 413 too long; 422 with `errors` by field; 503 try again, a write under
 the same name: it happens once.
@@ -89,16 +90,18 @@ async def _answer(function: FilesFunction, request: Request) -> Response:
 
 async def _call(function: FilesFunction, request: Request) -> Response:
     from ferryman.domain.calls.call import ToolCall
+    from ferryman.domain.labels.label import Integrity
     from ferryman.tools.files.answering import answer_call
     from ferryman.tools.files.file_call import FileCall
 
     fields: dict[str, type] = {"call": str, "tool": str, "arguments": dict, "user": str, "within_s": float}
-    body = await read_body(request, **fields, workspace=str, write=str, is_done=bool)
+    body = await read_body(request, **fields, workspace=str, write=str, is_done=bool, integrity=str)
     try:
-        user = UUID(body["user"])
+        user, integrity = UUID(body["user"]), Integrity(body["integrity"])
     except ValueError:
-        raise HTTPException(400, "user must be a UUID") from None
-    call = FileCall(files=function.files, workspace=body["workspace"], write=body["write"], is_done=body["is_done"])
+        raise HTTPException(400, "user must be a UUID, and integrity that of a label") from None
+    known = {name: body[name] for name in ("workspace", "write", "is_done")}
+    call = FileCall(files=function.files, integrity=integrity, **known)
     tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
     return JSONResponse(await answer_call(call, tool_call, user, within_s=body["within_s"]))
 

@@ -77,6 +77,9 @@ class Files:
         self.prepared += 1
         return {}
 
+    def label_answer(self, answer: KeylessAnswer) -> None:
+        """Return None: the label is that of the tool's entry."""
+
     async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> None:
         return None
 

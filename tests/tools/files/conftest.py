@@ -12,6 +12,7 @@ import pytest
 
 from ferryman.composition.files import TOOLS
 from ferryman.domain.calls.call import ToolCall
+from ferryman.domain.labels.label import Integrity
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.objects import MemoryObjects
 from ferryman.tools.files.file_call import FileCall
@@ -23,17 +24,21 @@ assert "file_read" in TOOLS, "the tools are registered where they are imported"
 
 @dataclass
 class Desktop:
-    """The tools as a model calls them in the workspace `w`; `done` is what the last call wrote."""
+    """The tools as a model calls them in the workspace `w`. `done` is what the last call wrote, `read_label` that of what
+    it read."""
 
     files: WorkspaceFiles
     numbers: Any = field(default_factory=count)
     done: Any = None
+    integrity: Integrity = Integrity.UNTRUSTED
+    read_label: Integrity = Integrity.UNTRUSTED
 
     async def ask(self, tool: str, *, workspace: str = "w", write: str = "", is_done: bool = False, **arguments: Any) -> Answer:
-        """Call a tool, and return what it says."""
-        call = FileCall(files=self.files, workspace=workspace, write=write or f"exec_1.{next(self.numbers)}", is_done=is_done)
+        """Call a tool with arguments of the present `integrity`, and return what it says."""
+        name = write or f"exec_1.{next(self.numbers)}"
+        call = FileCall(files=self.files, workspace=workspace, write=name, is_done=is_done, integrity=self.integrity)
         answered = await answer(ToolCall(id="c", name=tool, arguments=arguments), UUID(int=0), call)
-        self.done = call.done
+        self.done, self.read_label = call.done, call.read
         return answered
 
     async def read(self, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -52,11 +52,11 @@ async def test_a_write_that_was_not_answered_in_time_is_not_said_to_have_failed(
 @pytest.mark.parametrize("fault", [UnavailableError("away"), RejectedError("no")])
 async def test_a_write_that_stored_nothing_has_failed(fault: Exception) -> None:
     answer = await ask(Bucket(fault, stores=False))
-    assert (answer["code"], answer["about"]) == ("function_failed", {"writes": []})
+    assert (answer["code"], answer["about"]) == ("function_failed", {"writes": [], "read": "untrusted"})
 
 
 async def test_the_call_that_is_made_again_finds_what_it_has_stored() -> None:
     bucket = Bucket(UnavailableError("gone", lost=True))
     with pytest.raises(UnavailableError):
         await ask(bucket)
-    assert (await ask(bucket))["about"] == {"writes": [["e.0", 0, 5]]}
+    assert (await ask(bucket))["about"] == {"writes": [["e.0", 0, 5]], "read": "untrusted"}

@@ -33,6 +33,9 @@ class Hook:
             raise self.raises
         return self.adds
 
+    def label_answer(self, answer: KeylessAnswer) -> None:
+        """Return None: the label is that of the tool's entry."""
+
     async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> None:
         self.reported.append(answer)
         if self.objects is not None:

@@ -12,16 +12,19 @@ from ferryman.domain.labels.tools import label_reading
 from ferryman.domain.tools.tool import ToolPolicy
 
 
-def label_result(result: ToolCallResult, policy: ToolPolicy, *, seq: int, arguments: FlowLabel) -> ToolCallResult:
+def label_result(
+    result: ToolCallResult, policy: ToolPolicy, *, seq: int, arguments: FlowLabel, read: FlowLabel | None = None
+) -> ToolCallResult:
     """Return `result` with the label on each of its parts, whatever label they had.
 
-    `policy` is its tool's, `seq` the call's number, and `arguments` their label. A blocked call has read nothing, but that the
+    `policy` is its tool's, `seq` the call's number, and `arguments` their label; `read` is that of what it has read, None where
+    that follows from the policy. A blocked call has read nothing, but that the
     refusal of a declared tool tells of its definition, which a stranger may have written.
     The source is this call alone: its arguments come from the calls before it, each of which names its own.
     """
     described = describe_parts(result)
-    read = BOTTOM if result.blocked and not _tells_definition(result, policy) else label_reading(policy)
-    label = join((arguments, read))
+    read = label_reading(policy) if read is None else read
+    label = arguments if result.blocked and not _tells_definition(result, policy) else join((arguments, read))
     url = None if result.url is None else result.url.partition("?")[0].partition("#")[0]
     source = Source(tool=result.tool, call=seq, url=url, credential=result.credential_used)
     label = replace(label, sources=(source,), more=False)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ferryman.domain.files.object import METADATA_BYTES_MAX, PUT_BYTES_MAX, Object
+from ferryman.domain.labels.label import Integrity
 
 FILE_BYTES_MAX = 30 * 1024 * 1024
 """Of one file: a request to Cloud Run has 32 MiB, its headers included."""
@@ -28,7 +29,8 @@ DELETED_BYTES = 77
 
 WRITES = "writes"
 REPLACED = "replaced"
-"""Names of metadata: the writes, and how many occurrences of a text an edit has replaced."""
+INTEGRITY = "integrity"
+"""Names of metadata: the writes, how many occurrences of a text an edit has replaced, and the label of the content."""
 
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,95}", re.ASCII)
 _WRITTEN = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,95}):(\d{1,10}):(\d{1,10})", re.ASCII)
@@ -107,8 +109,10 @@ def count_bytes(stored: Object | None) -> int:
     return 0 if stored is None or is_deleted(stored) else stored.size_bytes
 
 
-def format_writes(writes: Sequence[StoredWrite], *, replaced: int | None = None) -> dict[str, str]:
-    """Return the metadata that names as many of these writes as there is room for, the latest first."""
+def format_writes(
+    writes: Sequence[StoredWrite], *, replaced: int | None = None, integrity: Integrity = Integrity.UNTRUSTED
+) -> dict[str, str]:
+    """Return the metadata that names as many of these writes as there is room for, the latest first, and the label."""
     parts, room = list[str](), _ROOM
     for write in writes:
         part = f"{write.name}:{write.old_bytes}:{write.new_bytes}"
@@ -117,7 +121,14 @@ def format_writes(writes: Sequence[StoredWrite], *, replaced: int | None = None)
             break
         parts.append(part)
     count = {} if replaced is None else {REPLACED: str(replaced)}
-    return {WRITES: " ".join(parts), **count}
+    return {WRITES: " ".join(parts), INTEGRITY: integrity.value, **count}
+
+
+def read_integrity(stored: Object | None) -> Integrity:
+    """Return the label of what is stored under a key; what has none, or was stored by somebody else, is untrusted."""
+    is_ours = stored is not None and bool(read_writes(stored)) and not is_deleted(stored)
+    is_trusted = is_ours and stored is not None and stored.metadata.get(INTEGRITY) == Integrity.TRUSTED
+    return Integrity.TRUSTED if is_trusted else Integrity.UNTRUSTED
 
 
 def find_write(stored: Object | None, key: str, name: str) -> FileWrite | None:

@@ -70,6 +70,11 @@ READ = FlowLabel(integrity=Integrity.UNTRUSTED, confidentiality=Confidentiality.
 """The label of what a tool read, with a credential or without: its host may answer with what it was asked."""
 
 
+def join_integrity(parts: Iterable[Integrity]) -> Integrity:
+    """Return the integrity of what follows from values with these; trusted for none."""
+    return max(parts, key=_INTEGRITY.index, default=Integrity.TRUSTED)
+
+
 def join(labels: Iterable[FlowLabel]) -> FlowLabel:
     """Return the least upper bound of `labels`; `BOTTOM` for none."""
     labels = tuple(labels)
@@ -78,7 +83,7 @@ def join(labels: Iterable[FlowLabel]) -> FlowLabel:
     sources = {source for label in labels for source in label.sources}
     ordered = sorted(sources, key=lambda source: (source.call, source.tool, source.url or "", source.credential or ""))
     return FlowLabel(
-        integrity=max((label.integrity for label in labels), key=_INTEGRITY.index),
+        integrity=join_integrity(label.integrity for label in labels),
         confidentiality=max((label.confidentiality for label in labels), key=_CONFIDENTIALITY.index),
         sources=tuple(ordered[:SOURCES_MAX]),
         more=len(ordered) > SOURCES_MAX or any(label.more for label in labels),

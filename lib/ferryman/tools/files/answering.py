@@ -13,7 +13,8 @@ from ferryman.tools.local_function.execute import answer
 
 
 async def answer_call(call: FileCall, tool_call: ToolCall, user: UUID, *, within_s: float) -> dict[str, Any]:
-    """Execute a call in `within_s` seconds, and return `content`, `code` and `about`: the writes that are to be settled.
+    """Execute a call in `within_s` seconds, and return `content`, `code` and `about`: the writes that are to be settled,
+    and the label of what was read.
 
     Raise `UnavailableError` where nobody knows whether the file was stored: the model would be told that it was not, and its
     bytes would not be counted. Made again under its name, the call finds what it has stored.
@@ -22,4 +23,4 @@ async def answer_call(call: FileCall, tool_call: ToolCall, user: UUID, *, within
     if call.is_open:
         raise UnavailableError("nobody knows yet whether the file was stored")
     writes = write_rows(() if call.done is None else call.done.writes)
-    return {"content": answered.content, "code": answered.code, "about": {"writes": writes}}
+    return {"content": answered.content, "code": answered.code, "about": {"writes": writes, "read": call.read.value}}

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from ferryman.domain.calls.refusal import INVALID_ARGUMENTS
 from ferryman.domain.files.keys import clean_key
-from ferryman.domain.files.object import ObjectMissingError
+from ferryman.domain.files.object import Object, ObjectMissingError
 from ferryman.domain.files.texts import encode_text
-from ferryman.domain.files.writes import FileWrite
+from ferryman.domain.files.writes import FileWrite, read_integrity
+from ferryman.domain.labels.label import Integrity, join_integrity
 from ferryman.domain.problem import InvalidInputError
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.tools.files.workspace_files import MakeContent, WorkspaceFiles
@@ -26,6 +27,8 @@ class FileCall:
 
     `write` names the write that the call may make, `is_done` tells that it was made and settled by an earlier delivery, and
     `done` is what it did: who asked settles its bytes. `is_open` tells that a write was begun and nobody knows its outcome.
+    `integrity` is that of the arguments, and `read` that of all that the answer is made of beside them: untrusted for a list,
+    since anybody who may write into the workspace may have named a file.
     """
 
     files: WorkspaceFiles
@@ -34,6 +37,12 @@ class FileCall:
     is_done: bool = False
     done: FileWrite | None = None
     is_open: bool = False
+    integrity: Integrity = Integrity.UNTRUSTED
+    read: Integrity = Integrity.UNTRUSTED
+
+    def label_content(self, stored: Object | None) -> Integrity:
+        """Return the label of what the call makes of a file: the join of that of its arguments and of what is there."""
+        return self.integrity if stored is None else join_integrity((self.integrity, read_integrity(stored)))
 
     async def change(self, key: str, make: MakeContent) -> FileWrite:
         """Store what `make` makes of the file `key`, once for each name of a write, and return what that did.

@@ -8,6 +8,7 @@ from typing import Any
 from ferryman.domain.calls.refusal import INVALID_ARGUMENTS
 from ferryman.domain.files.growth import EDIT_BYTES_MAX
 from ferryman.domain.files.object import Object
+from ferryman.domain.files.writes import read_integrity
 from ferryman.tools.files.file_call import FileCall, read_key, read_text, refuse, report_missing, write_answer
 from ferryman.tools.files.workspace_files import NewContent
 from ferryman.tools.local_function.execute import LocalFunctionError
@@ -33,7 +34,9 @@ async def file_edit(*, key: str, old_text: str, new_text: str, replace_all: bool
             raise refuse("key", f"a file of at most {EDIT_BYTES_MAX:,} bytes can be edited, and this one has more")
         part = await db.files.read(db.workspace, cleaned, size=EDIT_BYTES_MAX, version=stored.version)
         content, count = await asyncio.to_thread(replace_text, part.content, old, new, every=replace_all)
-        return NewContent(content=content, content_type=stored.content_type, replaced=count)
+        db.read = read_integrity(stored)
+        integrity = db.label_content(stored)
+        return NewContent(content=content, content_type=stored.content_type, replaced=count, integrity=integrity)
 
     done = await db.change(cleaned, make)
     return write_answer(

@@ -24,6 +24,7 @@ async def file_read(*, key: str, db: FileCall, offset: int = 0, **_: Any) -> str
         raise refuse("offset", "must be a number of bytes, 0 or more")
     cleaned = read_key(key)
     part = await explain(db.files.read(db.workspace, cleaned, start=int(offset), size=TEXT_BYTES_MAX), cleaned)
+    db.read = await db.files.read_integrity(db.workspace, cleaned, version=part.version)
     about = {"content_type": part.content_type, "encoding": "text", "size_bytes": part.size_bytes}
     text = show_text(part.content, part.start, part.size_bytes) if is_text_type(part.content_type) else None
     if text is not None and text.is_all:

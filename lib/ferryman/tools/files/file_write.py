@@ -15,10 +15,9 @@ async def file_write(*, key: str, content: str, content_type: str, db: FileCall,
     cleaned, encoded = read_key(key), read_text("content", content)
     if not content.strip():
         raise refuse("content", "must not be blank")
-    new = NewContent(content=encoded, content_type=content_type)
 
-    async def make(_: Object | None) -> NewContent:
-        return new
+    async def make(stored: Object | None) -> NewContent:
+        return NewContent(content=encoded, content_type=content_type, integrity=db.label_content(stored))
 
     await db.change(cleaned, make)
     return write_answer({"key": cleaned, "content_type": content_type, "size_bytes": len(encoded)})

@@ -15,6 +15,7 @@ from ferryman.domain.files.growth import measure_growth
 from ferryman.domain.files.keys import clean_key
 from ferryman.domain.files.quota import QuotaExceededError, TooManyWritesError
 from ferryman.domain.files.writes import ClosedWrite, StoredWrite, name_call, read_rows
+from ferryman.domain.labels.label import OWNED, FlowLabel, Integrity
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.workspaces.workspace import WorkspaceGoneError
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -49,7 +50,7 @@ class FileHook:
     async def prepare(self, claimed: ClaimedCall, execution: Execution) -> Mapping[str, Any]:
         ticket, workspace = claimed.ticket, execution.context.workspace
         write = name_call(execution.id, ticket.seq)
-        addition = {"workspace": workspace, "write": write, "is_done": False}
+        addition = {"workspace": workspace, "write": write, "is_done": False, "integrity": ticket.label.integrity.value}
         growth = measure_growth(bool(find_tool(ticket.tool).policy.changes), ticket.display_arguments)
         if growth is None:
             return addition
@@ -79,6 +80,10 @@ class FileHook:
         except (UnavailableError, InvalidInputError):
             return None  # its bytes stay reserved until somebody knows
         return ClosedWrite(name=write, writes=() if done is None else done.writes)
+
+    def label_answer(self, answer: KeylessAnswer) -> FlowLabel | None:
+        is_trusted = answer.code is None and answer.about.get("read") == Integrity.TRUSTED
+        return OWNED if is_trusted else None
 
 
 def _read_key(arguments: Mapping[str, Any]) -> str:

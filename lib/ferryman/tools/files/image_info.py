@@ -16,6 +16,7 @@ async def image_info(*, key: str, db: FileCall, **_: Any) -> str:
     """
     cleaned = read_key(key)
     part = await explain(db.files.read(db.workspace, cleaned, size=HEADER_BYTES), cleaned)
+    db.read = await db.files.read_integrity(db.workspace, cleaned, version=part.version)
     header = read_image_header(part.content)
     if header is None:
         raise refuse("key", "is no picture in PNG, JPEG, GIF, WebP, BMP or SVG")

@@ -35,8 +35,10 @@ from ferryman.domain.files.writes import (
     find_write,
     format_writes,
     is_deleted,
+    read_integrity,
     read_writes,
 )
+from ferryman.domain.labels.label import Integrity
 from ferryman.domain.problem import build_input_error
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.objects import Objects
@@ -50,11 +52,12 @@ HEADS_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewContent:
-    """What a write stores. `replaced` counts what an edit has replaced."""
+    """What a write stores, with its label. `replaced` counts what an edit has replaced."""
 
     content: bytes = field(repr=False)
     content_type: str
     replaced: int | None = None
+    integrity: Integrity = Integrity.UNTRUSTED
 
 
 MakeContent = Callable[[Object | None], Awaitable[NewContent]]
@@ -105,6 +108,11 @@ class WorkspaceFiles:
         if part.content_type == DELETED_TYPE:
             raise ObjectMissingError(key)
         return part
+
+    async def read_integrity(self, workspace: str, key: str, *, version: str) -> Integrity:
+        """Return the label that a version of a file was written with; untrusted where another one is there by now."""
+        stored = await self._objects.head(build_prefix(workspace) + clean_key(key))
+        return read_integrity(stored if stored is not None and stored.version == version else None)
 
     async def write(
         self, workspace: str, key: str, content: bytes, *, content_type: str, write: str, expected: str | None = None
@@ -201,7 +209,7 @@ class WorkspaceFiles:
             object_key,
             new.content,
             content_type=new.content_type,
-            metadata=format_writes(writes, replaced=new.replaced),
+            metadata=format_writes(writes, replaced=new.replaced, integrity=new.integrity),
             expected=ABSENT if stored is None else stored.version,
         )
         return FileWrite(key=key, version=version, writes=writes, replaced=new.replaced)

@@ -29,6 +29,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.http.network import NetworkPolicy
+from ferryman.domain.labels.label import FlowLabel
 from ferryman.domain.owners.user_changes import UserChanges, UserChangesError
 from ferryman.domain.tools.settings import TIMEOUT_LIMIT_S
 from ferryman.domain.tools.tool import Repeatable, ToolPolicy
@@ -61,6 +62,8 @@ class KeylessOutcome:
     approved: ApprovedSend | None = None
     changes: UserChanges = field(default_factory=UserChanges)
     write: ClosedWrite | None = None
+    read: FlowLabel | None = None
+    """The label of what the function has read, where its hook knows that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +109,7 @@ class KeylessCalls:
                 if not claimed.again:
                     await self.tickets.release(claimed)
                 raise
-            result = label_result(outcome.result, tool.policy, seq=ticket.seq, arguments=ticket.label)
+            result = label_result(outcome.result, tool.policy, seq=ticket.seq, arguments=ticket.label, read=outcome.read)
             now = self.clock.now()
             approved = None if result.blocked else outcome.approved
             settling = replace(claimed, ticket=replace(claimed.ticket, approved=approved))
@@ -171,7 +174,8 @@ class KeylessCalls:
                 write = await hook.conclude(claimed, execution, None)
             return KeylessOutcome(fault, approved, write=write)
         changed = changes if result.code is None else UserChanges()
-        return KeylessOutcome(replace(result, latency_ms=latency_ms), approved, changed, write)
+        read = None if hook is None else hook.label_answer(answer)
+        return KeylessOutcome(replace(result, latency_ms=latency_ms), approved, changed, write, read)
 
     async def _confirm(self, claimed: ClaimedCall, execution: Execution, hook: CallHook | None) -> ApprovedSend | None:
         """Return who approved the call; None where nobody has to. Raise `CallRefusedError`, or `NotSentError` until then."""

@@ -1,6 +1,6 @@
 """What a kind of tool adds around the calls of its function: what it is told besides, and what is done before and after.
 
-A kind that needs nothing of that has no hook. To add one: a class with these three methods in the kind's own package, and an
+A kind that needs nothing of that has no hook. To add one: a class with these four methods in the kind's own package, and an
 entry under its kind in the `hooks` of `KeylessCalls` (`composition/orchestrator.py`).
 """
 
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.files.writes import ClosedWrite
+from ferryman.domain.labels.label import FlowLabel
 from ferryman.ports.tickets import ClaimedCall
 
 
@@ -65,3 +66,6 @@ class CallHook(Protocol):
         `answer.about` is a stranger's word, and so is everything else of it. Raise `UnavailableError` to have the call made
         again, `RejectedError` where the answer cannot be: the call has failed then.
         """
+
+    def label_answer(self, answer: KeylessAnswer) -> FlowLabel | None:
+        """Return the label of what the function has read; None where it has that of its tool's entry."""

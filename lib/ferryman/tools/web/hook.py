@@ -59,6 +59,9 @@ class WebHook:
     async def conclude(self, claimed: ClaimedCall, execution: Execution, answer: KeylessAnswer | None) -> None:
         """Do nothing: nothing was set aside."""
 
+    def label_answer(self, answer: KeylessAnswer) -> None:
+        """Return None: every page has the label of the tool's entry."""
+
 
 def _refuse(url: object, origin: UrlOrigin | None) -> refusal.Refusal:
     if not isinstance(url, str):
