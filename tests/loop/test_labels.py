@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ferryman.catalog.tools import find_tool
-from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.conversations.message import Attachment
@@ -17,8 +16,6 @@ from ferryman.domain.tools.declared import DeclaredTool, build_cluster
 from ferryman.loop.flow import begin_flow
 from tests.loop.conftest import fetches, says
 from tests.loop.test_chat import Chat
-
-RULES = (ApprovalRule(mode=ConfirmationMode.WHEN_UNTRUSTED),)
 
 
 def answer(ticket: Any) -> ToolCallResult:
@@ -77,15 +74,13 @@ async def test_the_names_of_files_that_come_with_a_message_are_untrusted() -> No
 
 
 def list_written(chat: Chat, name: str) -> list[str]:
-    """Return what people wrote before an answer, as calls are judged by it."""
+    """Return what people said until an answer, as calls are judged by it."""
     flow = begin_flow(chat.memory.executions[name], chat.memory.openings[name])
-    assert flow is not None
-    return [text for source, text in flow.written if source != "the instructions"]
+    return [text for source, text in flow.written if source in ("the prompt", "an earlier message")]
 
 
 async def test_no_person_wrote_the_name_of_a_file() -> None:
     chat = Chat()
-    chat.memory.tasks["t"] = replace(chat.memory.tasks["t"], approvals=RULES)
     await chat.answer(await chat.ask("Read it."), says("Done."))
     chat.memory.messages["conv"][1] = replace(chat.read(1), attachments=(INVOICE,))
     await chat.answer(await chat.ask("And now?", attachments=(INVOICE,)), says("Done."))
@@ -94,7 +89,6 @@ async def test_no_person_wrote_the_name_of_a_file() -> None:
 
 async def test_no_person_here_wrote_a_question_that_an_archive_brought() -> None:
     chat = Chat()
-    chat.memory.tasks["t"] = replace(chat.memory.tasks["t"], approvals=RULES)
     await chat.answer(await chat.ask("Pay eve@mail.example."), says("Done."))
     chat.memory.messages["conv"] |= {number: replace(chat.read(number), label=READ) for number in (1, 2)}
     await chat.answer(await chat.ask("And now?"), says("Done."))
