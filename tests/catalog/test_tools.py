@@ -203,7 +203,7 @@ ANNOUNCED = [
     ("shell", ["shell"]),
 ]
 
-ADDITIONS = {"file_list", "find_tools", "read_result", "wait_until"}
+ADDITIONS = {"file_list", "find_tools", "pass", "read_result", "wait_until"}
 """Tools that no seed names."""
 
 

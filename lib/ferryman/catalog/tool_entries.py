@@ -13,10 +13,10 @@ from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing, ToolPolicy
 
 FILE = "catalog/tools.json"
-UNFRAMED_KINDS = ("concierge", "finding", "local_function", "waiting")
+UNFRAMED_KINDS = ("concierge", "extracting", "finding", "local_function", "passing", "waiting")
 """The kinds whose results are texts of the system's own, which the model reads as they are."""
 
-UNASKED_KINDS = ("finding", "recalling", "waiting")
+UNASKED_KINDS = ("extracting", "finding", "passing", "recalling", "waiting")
 """The kinds whose calls have no effect and read what the execution knows already: nobody is asked about them."""
 
 _POLICY_FIELDS = frozenset(field.name for field in fields(ToolPolicy))

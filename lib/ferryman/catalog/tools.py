@@ -56,6 +56,15 @@ FINDERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == FINDING)
 RECALLING = "recalling"
 """The kind of tools that read earlier results of a conversation again: every answer in one may have them."""
 
+PASSING = "passing"
+"""The kind of tools that make another call, with results in its arguments that the model does not read."""
+
+EXTRACTING = "extracting"
+"""The kind of tools that have a quarantined model read a result, and hide what it says."""
+
+QUARANTINES = tuple(tool.name for tool in TOOLS.values() if tool.kind in (PASSING, EXTRACTING))
+"""The tools by which results are used that the model does not read."""
+
 RECALLERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == RECALLING)
 
 

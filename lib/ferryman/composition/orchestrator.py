@@ -11,7 +11,7 @@ from ferryman import catalog
 from ferryman.alerts.dispatch import AlertDependencies
 from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import FILES, FINDING, RECALLING, list_offered
+from ferryman.catalog.tools import FILES, FINDING, PASSING, RECALLING, list_offered
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clients import GoogleClients
@@ -65,6 +65,7 @@ from ferryman.tools.keeping.room import FileRoom
 from ferryman.tools.keeping.storing import KEEPING_S, KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.keeping import ResultFiles
+from ferryman.tools.passing.pass_call import ask_for_call
 from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
@@ -128,6 +129,7 @@ class OrchestratorFunction:
             "web": page_calls.execute,
             "waiting": waits.execute,
             FINDING: searches.execute,
+            PASSING: ask_for_call,
             RECALLING: readings.execute,
         }
 

@@ -25,7 +25,7 @@ from ferryman.domain.executions.waiting import measure_waited
 from ferryman.domain.files.kept import tell_unkept
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Tool
-from ferryman.loop import parking, spans, sub_calls
+from ferryman.loop import parking, passing, spans, sub_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.loop.limits import CallTally
@@ -153,6 +153,8 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
         outcome = await parking.follow_edit(deps, run, ticket)
         if outcome is None:
             outcome = await deps.registry.execute(pending, execution=run.execution, admit=admit)
+        if isinstance(outcome, SubCalls):
+            outcome = passing.follow_pass(run, ticket, outcome)
         if isinstance(outcome, SubCalls) and not sub_calls.has_room(run, outcome):
             outcome = replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refusal.TOO_MANY_SUB_CALLS))
     except StaleError:

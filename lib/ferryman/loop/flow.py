@@ -20,6 +20,7 @@ from ferryman.domain.conversations.turns import cut_attachments
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.flow.calls import CallToJudge, ReadResult, judge_call
 from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature, narrow_by_method
+from ferryman.domain.flow.passing import list_labels
 from ferryman.domain.flow.signature import FlowSignature, fix_signature
 from ferryman.domain.flow.verdict import FlowReason
 from ferryman.domain.labels.label import FlowLabel, Integrity
@@ -98,7 +99,7 @@ async def judge_calls(
 async def _judge(deps: LoopDependencies, execution: Execution, state: FlowState, call: ToolCall, label: FlowLabel) -> CallFlow:
     if call.name in TOOLS and not TOOLS[call.name].policy.changes:
         return READS
-    if label.integrity is Integrity.TRUSTED:
+    if label.integrity is Integrity.TRUSTED and not any(list_labels(call.arguments)):
         return UNTAINTED
     signature, arguments = await _find_signature(deps, execution, state, call)
     if not signature.has_effect:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.catalog.tools import FINDERS, RECALLERS, find_tool, get_expense, get_fee, list_names
+from ferryman.catalog.tools import FINDERS, PASSING, RECALLERS, find_tool, get_expense, get_fee, list_names
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
+from ferryman.domain.calls.hidden import read_value
 from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import CANCELLED, PERSON_REASONS, RATE_LIMITED
@@ -24,6 +25,7 @@ from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.message import Message, join_text
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.expense import CallExpense
+from ferryman.domain.flow.values import FlowValue
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
 from ferryman.domain.urls.origin import SeenUrls
 from ferryman.loop import urls
@@ -47,7 +49,7 @@ class Run:
     prompt's parts, by which its tokens are metered; `usage` is that of all stored turns.
     `seen` are the URLs that it was shown; None where no tool fetches any. `turns` are those with calls, and `summary` what it
     began with, for the message that an answer in a conversation becomes. `has_asked` tells that a person was
-    asked about a call.
+    asked about a call. `answered` are all settled calls by number, to whose results references lead.
     """
 
     execution: Execution
@@ -70,6 +72,7 @@ class Run:
     turns: list[Turn] = field(default_factory=list)
     summary: str = ""
     has_asked: bool = False
+    answered: dict[int, Ticket] = field(default_factory=dict, repr=False)
     seen: SeenUrls | None = field(init=False, repr=False)
     flow: FlowState = field(init=False, repr=False)
 
@@ -164,15 +167,23 @@ class Run:
         if self.seen is not None:
             urls.note_results(self.seen, self.results)
         self.flow.note_results(self.results)
-        self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results))))
+        self.label = drop_sources(join((self.label, *(label_ticket(ticket) for ticket in self.results if not ticket.hidden))))
         if self.execution.answer and self.last is not None:
             self.turns.append(write_turn(self.last, read))
         self.results = []
 
     def label_arguments(self, ticket: Ticket) -> FlowLabel:
         """Return the label of what a pending call is executed with: its arguments, and the results of its sub-calls so far."""
-        answers = (label_ticket(result) for result in self.results if result.parent == ticket.seq)
+        children = (result for result in self.results if result.parent == ticket.seq)
+        answers = (label_ticket(child) for child in children if ticket.hidden or not child.hidden)
         return drop_sources(join((ticket.label, *answers)))
+
+    def find_value(self, call: int) -> FlowValue | None:
+        """Return what a reference to a call's result hands on, with its label; None where the call has not succeeded."""
+        ticket = self.answered.get(call)
+        if ticket is None or ticket.result is None or not ticket.result.ok or find_tool(ticket.tool).kind == PASSING:
+            return None
+        return FlowValue(value=read_value(ticket.result), label=join((label_ticket(ticket), ticket.label)))
 
     def count_rate_refusals(self) -> int:
         """Return how many calls of this turn were refused for a limit of the plan."""
@@ -194,6 +205,7 @@ class Run:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"
         del self.pending[0]
         self.results.append(ticket)
+        self.answered[ticket.seq] = ticket
         if not ticket.result.blocked or may_have_been_sent(ticket, ticket.result):
             self.calls_made.update(list_names(ticket))
         if ticket.result.block_reason != RATE_LIMITED:

@@ -10,14 +10,16 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from ferryman.catalog.tools import holds_secrets
+from ferryman.catalog.tools import EXTRACTING, find_tool, holds_secrets
 from ferryman.domain.calls.call import Ticket, ToolCall
 from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block, extract_calls
 from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.labels.label import FlowLabel
+from ferryman.domain.flow.passing import attach_labels, list_labels
+from ferryman.domain.flow.values import drop_labels
+from ferryman.domain.labels.label import FlowLabel, join
 from ferryman.domain.records.event import NUMBERS_PER_CALL
 from ferryman.loop import flow, money, receipts, urls
 from ferryman.loop.dependencies import LoopDependencies
@@ -41,6 +43,10 @@ async def journal_sub_calls(deps: LoopDependencies, run: Run, parent: Ticket, re
     blocks = [{"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)} for call in requested.calls]
     redacted = extract_calls(await scan_content(deps, run.execution, blocks))
     assert len(redacted) == len(requested.calls), "a scan leaves every call in its place"
+    labelled = [
+        replace(clean, arguments=attach_labels(call.arguments, clean.arguments))
+        for call, clean in zip(requested.labelled or redacted, redacted, strict=True)
+    ]
     now = deps.clock.now()
     tickets = await build_tickets(
         deps,
@@ -52,6 +58,8 @@ async def journal_sub_calls(deps: LoopDependencies, run: Run, parent: Ticket, re
         label=run.label_arguments(parent),
         now=now,
         parent=parent.seq,
+        labelled=labelled,
+        hidden=requested.hidden or parent.hidden,
     )
     planned = replace(
         run.execution,
@@ -82,17 +90,22 @@ async def build_tickets(
     label: FlowLabel,
     now: datetime,
     parent: int | None = None,
+    labelled: Sequence[ToolCall] | None = None,
+    hidden: bool = False,
 ) -> tuple[Ticket, ...]:
     """Return the tickets of `calls`, numbered from `first`, with sealed arguments; `redacted` are the same calls, scanned.
 
-    A call of a routed tool becomes one of the tool that executes it.
+    A call of a routed tool becomes one of the tool that executes it. `label` is that of all that the model has read; `labelled`
+    are the scanned calls with the labels of the values that they were handed. `hidden` are the results of all of them, and that
+    of any call whose tool hides what it says.
     """
     execution = run.execution
     scanned = [(*pair, dict(pair[0].arguments) != dict(pair[1].arguments)) for pair in zip(calls, redacted, strict=False)]
     routed = [(*_route_call(deps, execution, call, clean), is_redacted) for call, clean, is_redacted in scanned]
     readable = [clean for _, clean, _ in routed]
+    judged = readable if labelled is None else [_route_labelled(deps, execution, call) for call in labelled]
     origins = urls.judge_calls(run.seen, readable)
-    flows = await flow.judge_calls(deps, execution, run.flow, readable, label)
+    flows = await flow.judge_calls(deps, execution, run.flow, judged, label)
     return tuple(
         Ticket(
             seq=seq,
@@ -105,13 +118,14 @@ async def build_tickets(
             epoch=execution.epoch,
             created_at=now,
             parent=parent,
-            label=label,
+            label=join((label, *list_labels(judged_call.arguments))),
             redacted=is_redacted,
             url_origin=origin,
             flow=call_flow,
+            hidden=hidden or find_tool(call.name).kind == EXTRACTING,
         )
-        for seq, ((call, redacted_call, is_redacted), origin, call_flow) in enumerate(
-            zip(routed, origins, flows, strict=True), first
+        for seq, ((call, redacted_call, is_redacted), judged_call, origin, call_flow) in enumerate(
+            zip(routed, judged, origins, flows, strict=True), first
         )
     )
 
@@ -129,6 +143,16 @@ def _route_call(deps: LoopDependencies, execution: Execution, call: ToolCall, re
     if route is None:
         return call, redacted
     return fix_arguments(policy, route.apply(call)), fix_arguments(policy, route.apply(redacted))
+
+
+def _route_labelled(deps: LoopDependencies, execution: Execution, labelled: ToolCall) -> ToolCall:
+    """Return a call with its labels as one of the tool that executes it: labels choose no route."""
+    plain = replace(labelled, arguments=drop_labels(labelled.arguments))
+    policy = execution.policy
+    assert policy is not None, "an opened execution has a policy"
+    labelled, plain = fix_arguments(policy, labelled), fix_arguments(policy, plain)
+    route = deps.registry.find_route(plain.name, plain.arguments, policy.enabled)
+    return labelled if route is None else fix_arguments(policy, route.apply(labelled))
 
 
 def fix_arguments(policy: ExecutionPolicy, call: ToolCall) -> ToolCall:

@@ -56,5 +56,5 @@ def _read_call(ticket: Ticket) -> WebCall:
         origin=ticket.url_origin,
         searches=policy.network is NetworkPolicy.OPERATOR_ENDPOINT and WEB in policy.reads,
         sends=policy.network in _SENDING and not result.blocked,
-        is_shown=result.ok and ticket.parent is None,
+        is_shown=result.ok and ticket.parent is None and not ticket.hidden,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from ferryman.catalog.tools import find_tool
+from ferryman.catalog.tools import PASSING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.route import CallRoute
@@ -20,6 +20,7 @@ from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.tickets import CallRequest
 from ferryman.replay.state import RecordedAttempt, ReplayState
+from ferryman.tools.passing.pass_call import ask_for_call
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
 
@@ -54,7 +55,7 @@ class RecordedTools:
         self._tickets = MemoryTickets(state.memory)
         self._attempt = RecordedAttempt.REFUSED
         waits = WaitCalls(clock=state, execution_timeout=execution_timeout)
-        self._registry = ToolRegistry(self._execute, {"waiting": waits.execute})
+        self._registry = ToolRegistry(self._execute, {"waiting": waits.execute, PASSING: ask_for_call})
 
     def has_tool(self, name: str) -> bool:
         """Tell whether a built-in tool is registered."""
@@ -70,7 +71,8 @@ class RecordedTools:
         self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]
     ) -> Ticket | Postponement | SubCalls:
         if (sub_calls := self._state.take_sub_calls(ticket.seq)) is not None:
-            return sub_calls
+            is_made = find_tool(ticket.tool).kind == PASSING and len(sub_calls.calls) == 1
+            return await ask_for_call(ticket, execution=execution) if is_made else sub_calls
         if (edited := self._state.find_edited(ticket.seq)) is not None:
             return replace(ticket, result=edited)
         self._attempt = self._state.take_attempt(ticket.seq)

@@ -25,7 +25,7 @@ SETTINGS_CHARACTERS_MAX = 20_000
 
 ARGUMENTS_DEPTH_MAX = 10
 
-UNTIMED = ("finding", "recalling", "waiting")
+UNTIMED = ("finding", "passing", "recalling", "waiting")
 """The kinds of tools that the orchestrator executes itself: no time limit would end their calls."""
 
 

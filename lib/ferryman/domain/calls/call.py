@@ -124,6 +124,7 @@ class Ticket:
     that fetches any public page comes from. `approval` is the id of what a person is asked about it, "" where nobody was,
     `form_digest` the hash of what it would send, and `approved` who approved what was sent. `asks` counts the
     attempts that ended with asking a person. `flow` is what decided where it goes, None where no rule asks for that.
+    `hidden` tells that the model does not read its result: that is handed on by a reference alone (`domain.flow.values`).
     """
 
     seq: int
@@ -151,6 +152,7 @@ class Ticket:
     asks: int = field(default=0, metadata=LEFT_OUT)
     approved: ApprovedSend | None = field(default=None, metadata=LEFT_OUT)
     flow: CallFlow | None = field(default=None, metadata=LEFT_OUT)
+    hidden: bool = field(default=False, metadata=LEFT_OUT)
 
     @property
     def sends(self) -> int:

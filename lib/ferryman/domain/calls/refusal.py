@@ -256,6 +256,17 @@ def refuse_unshowable(why: str) -> Refusal:
     return Refusal(reason="not_approvable", message=f"Error: no person can be asked about this call -- {why}")
 
 
+def refuse_reference(call: int) -> Refusal:
+    """Refuse a reference to a result that there is not, or to a part that it does not have."""
+    message = f"Error: call {call} of this execution has no result that can be handed on, or not the part that is referred to"
+    return Refusal(reason="reference_not_found", message=message)
+
+
+def refuse_passing(why: str) -> Refusal:
+    """Refuse to hand values on. `why` is our own text."""
+    return Refusal(reason=INVALID_ARGUMENTS, message=f"Error: {why}")
+
+
 APPROVAL_EXPIRED = Refusal(
     reason=EXPIRED, message="Error: not sent -- nobody decided about this call in the time that there was for it"
 )

@@ -7,16 +7,22 @@ and recorded as every other call; only the model does not read its result, but t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ferryman.domain.calls.call import Ticket, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class SubCalls:
-    """What a call asks for before it can be answered: at least one call. It is executed again once all have settled."""
+    """What a call asks for before it can be answered: at least one call. It is executed again once all have settled.
+
+    `labelled` are the same calls with the labels of the values that they were handed (`domain.flow.values.FlowValue`), where
+    any was; `hidden` tells that the model does not read their results.
+    """
 
     calls: tuple[ToolCall, ...]
+    labelled: tuple[ToolCall, ...] = field(default=(), kw_only=True, repr=False)
+    hidden: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Hold that there is a call: one that asks for none has to be answered."""

@@ -22,6 +22,7 @@ SUGGESTIONS: Mapping[str, str] = {
     "invalid_arguments": _CORRECT,
     "bad_request": _CORRECT,
     "unprocessable_entity": _CORRECT,
+    "reference_not_found": "Refer to a call by the number that its result was given, and to a part by names and indexes.",
     "method_not_allowed": "Use one of the methods that are allowed.",
     "missing_credential": "Name the credential that the call is made with.",
     "credential_not_found": "Name a credential of this task.",

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection
 
 from ferryman.domain.calls.call import TRUNCATED, Ticket, ToolCallResult
+from ferryman.domain.calls.hidden import show_ticket
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.conversations.images import replace_images
 from ferryman.domain.copies import replace
@@ -18,8 +19,11 @@ _WHOLE, _CUT = 'truncated="false"', 'truncated="true"'
 def fit_ticket(ticket: Ticket, surface: Surface, *, finders: Collection[str], answer: int = 0) -> Ticket:
     """Return a settled call with its result as the model of `surface` reads it; of tools that find others, as it is.
 
+    Of a result that is hidden from the model, only how to refer to it.
+
     `answer` is the number of the message that the call is made for, where the model can read its results again by that; 0 else.
     """
+    ticket = show_ticket(ticket)
     if ticket.result is None or surface.kind is SurfaceKind.TASK or ticket.tool in finders:
         return ticket
     fitted = fit_result(ticket.result, most=surface.result_characters_max)

@@ -16,7 +16,7 @@ from ferryman.domain.flow.trusted import Match, TrustedText, find_trusted, index
 from ferryman.domain.flow.values import FlowValue
 from ferryman.domain.flow.verdict import VALUE_SHOWN_MAX, ArgumentOrigin, FlowReason, FlowVerdict, Trust
 from ferryman.domain.json_tree import walk
-from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity
+from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity, Source
 
 LEAVES_MAX = 1_000
 """How many values the arguments of a call may have; one with more waits for a person."""
@@ -48,6 +48,7 @@ class _Leaf:
     value: Any = field(repr=False)
     flow: ArgumentFlow
     is_tainted: bool
+    sources: tuple[Source, ...] = ()
 
 
 def judge_flow(signature: FlowSignature, arguments: Mapping[str, Any], context: FlowContext) -> FlowVerdict:
@@ -93,26 +94,29 @@ def _list_leaves(signature: FlowSignature, arguments: Mapping[str, Any], label: 
     for name, argument in arguments.items():
         flow = signature.find_flow(name)
         may_be_tainted = label.integrity is Integrity.UNTRUSTED and name not in signature.fixed
-        for path, value, is_tainted in _walk(argument, is_tainted=may_be_tainted):
+        for path, value, is_tainted, sources in _walk(argument, is_tainted=may_be_tainted):
             keys = [step for step in path if isinstance(step, str)]
             where = (name, *map(str, path))
             if isinstance(value, Mapping):
                 for key in value:
-                    yield _Leaf(path=where, value=key, flow=_NAME, is_tainted=is_tainted)
+                    yield _Leaf(path=where, value=key, flow=_NAME, is_tainted=is_tainted, sources=sources)
             elif value is not None and value != "":
                 inner = classify_argument(keys[-1], {}, {}) if keys and not flow.is_whole else flow
-                yield _Leaf(path=where, value=value, flow=inner, is_tainted=is_tainted)
+                yield _Leaf(path=where, value=value, flow=inner, is_tainted=is_tainted, sources=sources)
 
 
-def _walk(argument: Any, *, is_tainted: bool) -> Iterator[tuple[tuple[Any, ...], Any, bool]]:
-    """Yield the values and the objects in an argument, each with its path, and whether it may come from untrusted text."""
+def _walk(
+    argument: Any, *, is_tainted: bool, sources: tuple[Source, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], Any, bool, tuple[Source, ...]]]:
+    """Yield the values and the objects in an argument, each with its path, whether it may come from untrusted text, and the
+    sources of a value that was handed on."""
     for path, value in walk(argument):
         if isinstance(value, FlowValue):
             tainted = is_tainted or value.label.integrity is Integrity.UNTRUSTED
-            for inner_path, inner, inner_tainted in _walk(value.value, is_tainted=tainted):
-                yield (*path, *inner_path), inner, inner_tainted
+            for inner_path, *inner in _walk(value.value, is_tainted=tainted, sources=value.label.sources):
+                yield (*path, *inner_path), *inner
         elif not isinstance(value, list | tuple):
-            yield path, value, is_tainted
+            yield path, value, is_tainted, sources
 
 
 def _find(leaf: _Leaf, texts: Sequence[TrustedText]) -> Match | None:
@@ -157,4 +161,6 @@ def _build_origin(
     leaf: _Leaf, trust: Trust, match: Match | None = None, *, thing: str | None = None, value: str | None = None
 ) -> ArgumentOrigin:
     text = str(leaf.value) if value is None else value
-    return ArgumentOrigin(path=".".join(leaf.path), value=text[:VALUE_SHOWN_MAX], trust=trust, match=match, thing=thing)
+    return ArgumentOrigin(
+        path=".".join(leaf.path), value=text[:VALUE_SHOWN_MAX], trust=trust, match=match, thing=thing, sources=leaf.sources
+    )

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ferryman.domain.flow.trusted import Match
+from ferryman.domain.labels.label import Source
 
 VALUE_SHOWN_MAX = 200
 """How many characters of a value are shown."""
 
 ORIGINS_SHOWN_MAX = 50
 """How many values are shown."""
+
+
+SOURCES_SHOWN_MAX = 5
+"""How many sources of a value are named."""
 
 
 class FlowReason(StrEnum):
@@ -51,7 +56,8 @@ class ArgumentOrigin:
     """Where one deciding value comes from.
 
     `path` leads to it, with dots. `match` is where trusted text has it, or the name of its thing; of a tainted value it is
-    where that was read. None where that is not known. `thing` tells which record it is the key of.
+    where that was read. None where that is not known. `thing` tells which record it is the key of. `sources` are those of a
+    value that was handed on without the model reading it.
     """
 
     path: str
@@ -59,6 +65,7 @@ class ArgumentOrigin:
     trust: Trust
     match: Match | None = None
     thing: str | None = None
+    sources: tuple[Source, ...] = ()
 
     @property
     def is_trusted(self) -> bool:
@@ -106,4 +113,11 @@ def _describe(origin: ArgumentOrigin) -> str:
         return f"trusted: {where}"
     if origin.trust is Trust.RECORD:
         return f"trusted: the key of {origin.thing}, named in {where}"
-    return f"untrusted: {where or 'in no trusted text'}"
+    if not origin.sources:
+        return f"untrusted: {where or 'in no trusted text'}"
+    handed = ", ".join(map(_name_source, origin.sources[:SOURCES_SHOWN_MAX]))
+    return f"untrusted: handed on from {handed}{f'; {where}' if where else ''}"
+
+
+def _name_source(source: Source) -> str:
+    return f"call {source.call} ({source.tool}{f' of {source.url}' if source.url else ''})"

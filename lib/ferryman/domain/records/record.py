@@ -34,7 +34,7 @@ class Record:
 
     def join_labels(self, step: Step) -> FlowLabel:
         """Return the label of everything that the model had read before `step`: of history, prompt and every result."""
-        earlier = (ticket for ticket in self.tickets if ticket.step < step.number)
+        earlier = (ticket for ticket in self.tickets if ticket.step < step.number and not ticket.hidden)
         before = OWNED if self.opening is None else self.opening.label
         return join((OWNED, before, *(label_ticket(ticket) for ticket in earlier)))
 

@@ -83,7 +83,7 @@ class ResultReadings:
 
     async def _read_ticket(self, execution: str, call: int) -> ToolCallResult | None:
         tickets = await self.executions.tickets(execution, first=call, most=1)
-        return tickets[0].result if tickets and tickets[0].seq == call else None
+        return tickets[0].result if tickets and tickets[0].seq == call and not tickets[0].hidden else None
 
 
 def read_text(result: ToolCallResult) -> str:
