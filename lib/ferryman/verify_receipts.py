@@ -24,7 +24,7 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX, PLANNED = 0, 1, 2, 3, 2**27, ("arguments", "flow")
+WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX, PLANNED = 0, 1, 2, 3, 2**27, ("flow", "arguments")
 FORMAT, RECORD, DOMAIN, GENESIS = "ferryman-receipts/2", "ferryman.record/2", b"ferryman/receipt/2\n", "0" * 64
 HEX, NAME, VERSION, COUNT = r"[0-9a-f]{64}", r"[A-Za-z0-9_-]{1,64}", r"[1-9][0-9]{0,14}", r"(0|[1-9][0-9]{0,14})"
 CREDITS, LATER = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?", rf"({NAME})?"  # LATER: older entries are without
@@ -140,7 +140,7 @@ def compare(document: Mapping[str, Any], record: Any) -> tuple[list[str], list[s
     for name, named_by in PARTS.items():
         need(isinstance(items := record[name] if named_by else [record[name]], list), f"{name} of the record is no list")
         parts = [(f"{name}/{item[named_by]}" if named_by else name, digest(item)) for item in items]
-        parts += [(f"calls/{x['seq']}/{of}", digest(x[of])) for x in items for of in PLANNED if name == "calls" and of in x]
+        parts += [(f"calls/{x['seq']}/{of}", digest(x[of])) for of in PLANNED for x in items if name == "calls" and of in x]
         bare += [part for part, _ in parts if part not in signed]
         parts = [pair for pair in parts if pair[0] in signed]
         due = [(part, covered) for part, covered in signed.items() if part.split("/")[0] == name]
