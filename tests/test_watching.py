@@ -94,6 +94,8 @@ class CountedExecutions(MemoryExecutions):
         super().__init__(memory)
         self.reads: Counter[str] = Counter()
         self.fault: Exception | None = None
+        self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
+        self.may_answer.set()
 
     def __getattribute__(self, name: str) -> Any:
         if name in ("get", "steps", "tickets", "live"):
@@ -101,6 +103,11 @@ class CountedExecutions(MemoryExecutions):
                 raise self.fault
             self.reads[name] += 1
         return super().__getattribute__(name)
+
+    async def steps(self, *which: Any, **options: Any) -> Any:
+        self.is_asked.set()
+        await self.may_answer.wait()
+        return await super().steps(*which, **options)
 
 
 class Room:
@@ -128,6 +135,18 @@ class Room:
 @pytest.fixture
 async def room() -> Room:
     return Room()
+
+
+async def test_what_is_written_is_shown_with_all_turns_before_it(room: Room) -> None:
+    room.commit(1)
+    room.executions.may_answer.clear()
+    first = asyncio.ensure_future(anext(room.watch()))
+    await room.executions.is_asked.wait()
+    room.bell.show(write("I look", event=3))
+    await room.bell.is_taken.wait()
+    room.executions.may_answer.set()
+    snapshot = await first
+    assert ([step.number for step in snapshot.steps], snapshot.live) == ([1], write("I look", event=3))
 
 
 async def test_what_is_there_comes_first_and_then_what_changes(room: Room) -> None:

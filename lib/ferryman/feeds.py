@@ -22,6 +22,11 @@ class Feed:
         self._reads = 0
         self._lock = asyncio.Lock()
 
+    @property
+    def was_read(self) -> bool:
+        """Whether the steps and calls of the execution are here."""
+        return self._reads > 0
+
     async def refresh(self, seen: int) -> int:
         """Read the record, unless another watcher has since read number `seen` (0: none). Return the last read's number."""
         async with self._lock:

@@ -40,8 +40,10 @@ class WatchedExecution:
         self.live = None if turn is not None and self._newest is not None and is_part(turn, self._newest) else turn
 
     def publish(self) -> None:
-        """Make a snapshot of what is known, and wake all who wait for one."""
+        """Make a snapshot of what is known, and wake all who wait for one. Before the first read nothing is."""
         feed, before = self.feed, self.snapshot
+        if not feed.was_read:
+            return
         snapshot = None
         if feed.current is not None:
             tickets = before.tickets if before is not None and before.tickets == feed.tickets else dict(feed.tickets)

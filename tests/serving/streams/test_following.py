@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ferryman.domain.calls.call import Ticket
-from ferryman.domain.conversations.live import LiveBlock, LiveTurn, locate_end
+from ferryman.domain.conversations.live import LiveBlock, LivePosition, LiveTurn, locate_end
 from ferryman.domain.conversations.position import BEGINNING, Stage, StreamPosition
 from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.executions.execution import Status, Step
@@ -63,6 +63,13 @@ def test_a_turn_under_way_that_is_not_the_next_one_is_not_shown() -> None:
     seen = StreamPosition(event=1, live=locate_end([LiveBlock("Hello")]))
     other = LiveTurn(event=4, blocks=(LiveBlock("Hello, you"),))
     assert list_kinds(WatchedAnswer(execution=RUNNING, live=other), seen) == []
+
+
+@pytest.mark.parametrize("live", [None, locate_end([LiveBlock("Hello")])], ids=["between turns", "amid a turn"])
+def test_nothing_follows_what_is_behind_all_that_was_read(live: LivePosition | None) -> None:
+    seen = StreamPosition(event=4, stage=Stage.EVENT if live else Stage.STEP_CLOSED, live=live)
+    later = LiveTurn(event=5, blocks=(LiveBlock("Hello, you"),))
+    assert list_kinds(WatchedAnswer(execution=RUNNING, live=later), seen) == []
 
 
 def test_a_failure_and_the_text_before_it_come_once() -> None:

@@ -115,6 +115,8 @@ def _follow_live(position: StreamPosition, watched: WatchedAnswer) -> Iterator[M
         last is not None and not last.calls and not last.is_paused and not last.summarizes
     ):
         return  # the model is not asked yet, or has answered
+    if position.event > _count_events(watched):
+        return  # the watcher has seen more than was read here so far: which turn follows is not known
     turn = watched.live
     blocks = () if turn is None or turn.event != position.event + 1 else select_visible(turn.blocks)
     if position.live is None and not blocks:
@@ -162,7 +164,7 @@ def _is_closed(position: StreamPosition) -> bool:
 
 
 def _count_events(watched: WatchedAnswer) -> int:
-    """Return the number of the last event before the end of an execution that has ended."""
+    """Return the number of the last event of what was read of an execution, before its end."""
     if not watched.steps:
         return 0 if watched.execution.started_at is None else STARTED
     last = watched.steps[-1]
