@@ -135,6 +135,11 @@ def _judge_leaf(leaf: _Leaf, signature: FlowSignature, context: FlowContext) -> 
             record, match = named
             thing = f"{record.name!r} in the result of call {record.source.call} ({record.source.tool})"
             return _build_origin(leaf, Trust.RECORD, match, thing=thing)
+    if leaf.flow.is_new_title and isinstance(leaf.value, str):
+        title = leaf.value
+        match = next((match for text in context.trusted if (match := text.find_template(title)) is not None), None)
+        if match is not None:
+            return _build_origin(leaf, Trust.TEMPLATE, match)
     return _build_origin(leaf, Trust.NONE)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ferryman.domain.flow.signature import ArgumentFlow, ArgumentRole
-from ferryman.domain.flow.verbs import CHANGING, READING
+from ferryman.domain.flow.verbs import CHANGING, READING, makes_new
 from ferryman.domain.flow.words import read_words, split_words
 
 CONTENT_WORDS = read_words(
@@ -24,6 +24,9 @@ DETAIL_WORDS = read_words(
 
 LOCATOR_WORDS = read_words("callback domain endpoint host hostname href link server site uri url website webhook")
 """Words of names of where a request is sent."""
+
+TITLE = ("title",)
+"""The last word of the name of a title."""
 
 ID_WORDS = read_words("id ids identifier key number ref slug uuid")
 """Last words of names of the key of a thing."""
@@ -62,6 +65,7 @@ def classify_argument(name: str, schema: Any, definitions: Mapping[str, Any], *,
         words=_list_naming_words(words, variants, is_key=is_key),
         identifies=is_key,
         things=things if is_key else (),
+        is_new_title=words[-1:] == TITLE and makes_new(tool),
     )
 
 

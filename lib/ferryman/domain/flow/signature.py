@@ -25,13 +25,15 @@ class ArgumentFlow:
     """The role of one argument.
 
     `words` are those by which a text names it. `identifies` tells that it is the key of a thing, and `things` are words for
-    what that is, such as `file`. `is_whole` tells that the role is that of all in it; else what is in an object has its own.
+    what that is, such as `file`. `is_new_title` tells that it is the title of a thing that the call makes. `is_whole` tells
+    that the role is that of all in it; else what is in an object has its own.
     """
 
     role: ArgumentRole
     words: tuple[str, ...] = ()
     identifies: bool = False
     things: tuple[str, ...] = ()
+    is_new_title: bool = False
     is_whole: bool = False
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ferryman.domain.flow.numbers import NumberPlace, list_numbers, read_number
+from ferryman.domain.flow.templates import Template, list_templates
 from ferryman.domain.flow.tokens import SEPARATOR, TokenText, has_hidden, join_tokens, tokenize
 
 VALUE_CHARACTERS_MIN = 4
@@ -47,6 +48,7 @@ class TrustedText:
     _all: TokenText = field(repr=False)
     _named: TokenText = field(repr=False)
     _numbers: Mapping[Decimal, NumberPlace] = field(repr=False)
+    _templates: tuple[Template, ...] = field(default=(), repr=False)
 
     def find(self, value: object, names: Sequence[str] = (), *, is_key: bool = False) -> Match | None:
         """Return where `value` occurs, as an argument that `names` name; None where it does not.
@@ -57,7 +59,14 @@ class TrustedText:
         span = self._find_number(value, names) if is_amount else self._find_text(str(value), names)
         if span is None:
             return None
-        start, end = span
+        return self._show(*span)
+
+    def find_template(self, title: str) -> Match | None:
+        """Return the template that `title` is, with its place filled; None where it is none of this text."""
+        template = next((template for template in self._templates if template.fits(title)), None)
+        return None if template is None else self._show(template.start, template.end)
+
+    def _show(self, start: int, end: int) -> Match:
         excerpt = self.text[max(0, start - EXCERPT_CHARACTERS) : end + EXCERPT_CHARACTERS]
         return Match(source=self.source, start=start, end=end, excerpt=" ".join(excerpt.split()))
 
@@ -89,7 +98,12 @@ def index_text(source: str, text: str) -> TrustedText:
     tokens = tuple(tokenize(text))
     named = tuple(token for token in tokens if token.form not in _SKIPPED)
     return TrustedText(
-        source=source, text=text, _all=join_tokens(tokens), _named=join_tokens(named), _numbers=list_numbers(tokens, text)
+        source=source,
+        text=text,
+        _all=join_tokens(tokens),
+        _named=join_tokens(named),
+        _numbers=list_numbers(tokens, text),
+        _templates=tuple(list_templates(text)),
     )
 
 

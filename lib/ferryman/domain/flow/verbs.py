@@ -35,6 +35,9 @@ CHANGING = DESTROYING | read_words(
 SAFE_METHODS = (Method.GET, "HEAD", "OPTIONS")
 """Methods of requests that only read (RFC 9110, 9.2.1)."""
 
+MAKING = read_words("add compose create draft insert make new schedule")
+"""Verbs of effects that make a new thing."""
+
 _JOINING = ("and", "or", "then")
 _PARTICLES = ("in", "out")
 _ALSO_WORDS = 3
@@ -66,6 +69,11 @@ def classify_action(name: str, description: str, method: str | None) -> ToolActi
     if reads and _has_further_effect(description):
         reads = False
     return ToolAction(reads_only=reads, destroys=destroys and not reads)
+
+
+def makes_new(words: Sequence[str]) -> bool:
+    """Tell whether the words of a tool's name say that it makes a new thing, and does nothing else."""
+    return words[:1] != () and words[0] in MAKING and not any(word in CHANGING or word in _JOINING for word in words[1:])
 
 
 def _reads_by_name(words: Sequence[str]) -> bool | None:

@@ -47,6 +47,8 @@ class Trust(StrEnum):
     """It occurs in trusted text."""
     RECORD = "record"
     """It is the key of a thing that trusted text names."""
+    TEMPLATE = "template"
+    """It is a title that trusted text leaves a place in, with something in that place."""
     NONE = "none"
     """Nothing."""
 
@@ -113,6 +115,8 @@ def _describe(origin: ArgumentOrigin) -> str:
         return f"trusted: {where}"
     if origin.trust is Trust.RECORD:
         return f"trusted: the key of {origin.thing}, named in {where}"
+    if origin.trust is Trust.TEMPLATE:
+        return f"trusted: a title with its place filled, of {where}"
     if not origin.sources:
         return f"untrusted: {where or 'in no trusted text'}"
     handed = ", ".join(map(_name_source, origin.sources[:SOURCES_SHOWN_MAX]))
