@@ -96,9 +96,12 @@ def register_tools(suite: Suite, calls: KeylessCalls) -> ToolRegistry:
 
 
 async def execute_task(
-    prompt: str, suite: Suite, function: SuiteFunction, model: Model, person: Approver, mode: ConfirmationMode
+    prompt: str, suite: Suite, function: SuiteFunction, model: Model, person: Approver, *, has_policy: bool = True
 ) -> Outline:
-    """Run one execution of a task with this prompt to its end. Where a call waits, the person decides and it goes on."""
+    """Run one execution of a task with this prompt to its end. Where a call waits, the person decides and it goes on.
+
+    The task has no rule; without the flow policy, it has one that switches that off.
+    """
     memory, clock, queue = Memory(), ManualClock(), MemoryQueue()
     deciding = DecidingStores.build(memory, queue, clock)
     approving = ApprovingDependencies(approvals=MemoryApprovals(memory), verifier=VERIFIER, clock=clock)
@@ -140,7 +143,7 @@ async def execute_task(
         task_prompt=prompt,
         model="scripted/agentdojo",
         tools=tuple(tool.name for tool in suite.tools),
-        approvals=(ApprovalRule(mode=mode),),
+        approvals=() if has_policy else (ApprovalRule(mode=ConfirmationMode.NEVER),),
         max_iterations=1_000,
         created_at=START,
         updated_at=START,

@@ -11,7 +11,6 @@ from bench.agentdojo.approver import Approver
 from bench.agentdojo.kernel import SuiteFunction, execute_task
 from bench.agentdojo.models import HijackedModel
 from bench.agentdojo.suites import Suite, SuiteProcess
-from ferryman.domain.approvals.rules import ConfirmationMode
 from ferryman.domain.calls.call import Ticket
 
 
@@ -79,8 +78,8 @@ class Bench:
         person = Approver(begun.script, setting.approvals)
         model = HijackedModel(begun.script, begun.goal, self._process.obey, at_once=setting.at_once)
         function = SuiteFunction(process=self._process, is_json=setting.is_json)
-        mode = ConfirmationMode.WHEN_UNTRUSTED if setting.has_policy else ConfirmationMode.NEVER
-        outline = self._runner.run(execute_task(begun.prompt, suite, function, model, person, mode))
+        execution = execute_task(begun.prompt, suite, function, model, person, has_policy=setting.has_policy)
+        outline = self._runner.run(execution)
         outcome = self._process.check(outline.answer)
         approved = sum(is_approved for _, is_approved in person.decisions)
         return RunResult(
