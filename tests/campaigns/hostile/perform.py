@@ -40,6 +40,7 @@ from tests.campaigns.hostile.scenario import (
     finish,
 )
 from tests.campaigns.hostile.spelling import fill, list_spellings
+from tests.campaigns.hostile.waiting import Waiting, attempt
 
 TIMEOUT_S = 300.0
 POLL_S = 0.5
@@ -55,6 +56,9 @@ CONVERSATION_MAX = "110"
 VICTIMS = ("vtask", "vexec", "vworkspace", "vagent", "vtalk", "vchat", "vlink", "other", "link", "late", "foreign", "elsewhere")
 DIRECT = ("direct", *(f"direct_{change}" for change in direct.CHANGES))
 """Words for what the victim has, which are known once there is one."""
+
+UNASKED = [{"mode": "never"}]
+"""The rules of a task where a scenario names none: nobody is asked, so that every other layer stands alone."""
 
 MODEL = "scripted/"
 VICTIM = Scenario(
@@ -199,6 +203,7 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
         "model": f"{MODEL}{run.token}",
         "tools": scenario.tools,
         "integrations": scenario.services,
+        "approvals": UNASKED,
         **fill(dict(scenario.task), words),
     }
     run.task = (await _request(harness, run, "POST", "/v1/tasks", task))["task_id"]
@@ -237,6 +242,12 @@ async def _run(harness: Harness, run: ScenarioRun) -> None:
     fields = {"input": run.scenario.input, "conversation": run.scenario.conversation}
     start = {name: fill(text, run.words) for name, text in fields.items() if text}
     await _start(harness, run, start)
+    if run.scenario.moves:
+        waiting = Waiting(harness, run.bearer, run.task, run.execution, run.words)
+        try:
+            await attempt(waiting, run.scenario.moves)
+        finally:
+            run.execution = waiting.execution
     await _end(harness, run)
     if run.scenario.alerted:
         await _attack_alert(harness, run)

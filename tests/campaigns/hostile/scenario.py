@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +118,7 @@ class Scenario:
 
     `expected` are texts that the model has to have read in results: without one, the scenario did not take place. What is
     `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`.
+    An execution with `moves` waits for a person, and each is an attempt to have the call sent (`waiting`).
     `victim_before` are the victim's own requests. A workspace with `room` has so many bytes left for files.
     """
 
@@ -160,6 +161,7 @@ class Scenario:
     clear: tuple[str, ...] = ()
     victim_before: tuple[Act, ...] = ()
     room: int | None = None
+    moves: tuple[Callable[[Any, Any], Awaitable[None]], ...] = ()
 
     @property
     def kind(self) -> str:

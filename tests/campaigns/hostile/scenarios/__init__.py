@@ -7,6 +7,7 @@ from tests.campaigns.hostile.scenarios import (
     agents,
     alerts,
     answers,
+    approvals,
     archives,
     budget,
     chats,
@@ -77,4 +78,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *made_up.SCENARIOS,
     *long_answers.SCENARIOS,
     *worst.SCENARIOS,
+    *approvals.SCENARIOS,
 )
