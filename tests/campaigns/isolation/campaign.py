@@ -54,9 +54,18 @@ class Results:
 
 
 async def run(
-    relation: Relation, *, seed: int = SEED, guesses: int = GUESSES, only: str = "", change: Change = change_nothing
+    relation: Relation,
+    *,
+    seed: int = SEED,
+    guesses: int = GUESSES,
+    only: str = "",
+    change: Change = change_nothing,
+    until_found: bool = False,
 ) -> Results:
-    """Make the attempts of one relation at every route, and `guesses` others that the seed draws; or one kind `only`."""
+    """Make the attempts of one relation at every route, and `guesses` others that the seed draws; or one kind `only`.
+
+    `until_found` ends them with the first that came to something.
+    """
     results = Results()
     async with prepare(relation, seed, change) as trial:
         cursors = (name.removeprefix(CURSOR) for name in trial.there.ids if name.startswith(CURSOR))
@@ -66,6 +75,8 @@ async def run(
                 continue
             answers = [await send(place, attempt) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, answers))
+            if until_found and results.findings:
+                return results
         for attempt in [item for item in list_archives() if only in ("", item.kind) and not relation.allows(item)]:
             answers = [await import_file(place.deployment, place.mine, place.fill(attempt)) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, answers))

@@ -101,11 +101,13 @@ FAULTS = tuple(
 
 
 async def find_fault(fault: InjectedFault) -> list[str]:
-    """Return the attempts that found the fault, which is in the library as long as this takes."""
+    """Return the attempts that found the fault, the first at a route; it is in the library as long as this takes."""
     relation = next(relation for relation in RELATIONS if relation.name == fault.relation)
-    attempt: Callable[..., Any] = run_functions if fault.by_tools else run
     with inject(fault):
-        results: Results = await attempt(relation, only=fault.kind)
+        if fault.by_tools:
+            results = await run_functions(relation, only=fault.kind)
+        else:
+            results = await run(relation, only=fault.kind, guesses=0, until_found=True)
     return [finding for finding in results.findings if f": {fault.kind}: " in finding]
 
 
