@@ -5,15 +5,14 @@ import __future__
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
 from types import CodeType
-from typing import Any
 
-from tests.campaigns.isolation.campaign import Results, run, run_functions
+from tests.campaigns.isolation.campaign import run, run_functions
 from tests.campaigns.isolation.relations import RELATIONS
 
 
