@@ -140,7 +140,7 @@ def test_a_tool_may_need_a_confirmation() -> None:
     load(lambda entry: entry["policy"].update(needs_confirmation=True))
 
 
-@pytest.mark.parametrize("kind", ["finding", "recalling", "waiting"])
+@pytest.mark.parametrize("kind", ["extracting", "finding", "passing", "recalling", "waiting"])
 def test_no_tool_needs_a_confirmation_that_nobody_is_asked_for(kind: str) -> None:
     with pytest.raises(MisconfiguredError, match="needs_confirmation: must be false"):
         load(lambda entry: (entry.update(kind=kind), entry["policy"].update(needs_confirmation=True)))
@@ -203,7 +203,7 @@ ANNOUNCED = [
     ("shell", ["shell"]),
 ]
 
-ADDITIONS = {"file_list", "find_tools", "pass", "read_result", "wait_until"}
+ADDITIONS = {"extract", "file_list", "find_tools", "pass", "read_result", "wait_until"}
 """Tools that no seed names."""
 
 

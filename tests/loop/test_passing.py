@@ -147,6 +147,7 @@ async def test_a_reference_that_leads_to_no_value_is_refused(stage: PassingStage
     "arguments",
     [
         {"tool": "pass", "arguments": {"tool": "http_get", "arguments": PING}},
+        {"tool": "extract", "arguments": {}},
         {"tool": ref(1, "text"), "arguments": {}},
         {"tool": "http_get", "arguments": ref(1)["$from"]["path"]},
         {"tool": "http_get", "arguments": PING, "show": "yes"},

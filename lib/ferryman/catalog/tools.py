@@ -102,7 +102,9 @@ def list_names(ticket: Ticket) -> tuple[str, ...]:
 
 
 def get_fee(result: ToolCallResult) -> Decimal:
-    """Return the credits that a call costs: only an authenticated call that was not blocked does (S0-111 … S0-113)."""
+    """Return the credits that a call costs: an authenticated call that was not blocked (S0-111 … S0-113), or one of a model."""
+    if result.model_use is not None:
+        return result.model_use.credits
     if result.blocked or result.credential_used is None:
         return Decimal(0)
     return find_tool(result.tool).policy.fee
@@ -110,6 +112,8 @@ def get_fee(result: ToolCallResult) -> Decimal:
 
 def get_expense(result: ToolCallResult) -> CallExpense:
     """Return what a call is entered in the ledger with."""
+    if result.model_use is not None:
+        return CallExpense(expense=Expense.LLM_TOKENS, credits=result.model_use.credits)
     expense = find_tool(result.tool).policy.expense
     is_counted = expense is Expense.STORAGE_UNMETERED and result.ok
     return CallExpense(expense=expense, credits=get_fee(result), bytes=(result.response_size_bytes or 0) if is_counted else 0)

@@ -11,7 +11,7 @@ from ferryman import catalog
 from ferryman.alerts.dispatch import AlertDependencies
 from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import FILES, FINDING, PASSING, RECALLING, list_offered
+from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, RECALLING, list_offered
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clients import GoogleClients
@@ -57,6 +57,8 @@ from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.approving.confirming import ApprovingDependencies
+from ferryman.tools.extracting.asking import QuarantinedModel
+from ferryman.tools.extracting.extract import EXTRACTION_S, Extractions
 from ferryman.tools.files.hook import FileHook
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keeping.answered import AnsweredCalls
@@ -124,12 +126,21 @@ class OrchestratorFunction:
         readings = ResultReadings(
             tickets=tickets, scanner=remote, clock=clock, conversations=conversations, executions=executions
         )
+        extractions = Extractions(
+            tickets=FirestoreTickets(clients, request_s=EXTRACTION_S),
+            scanner=remote,
+            clock=clock,
+            executions=executions,
+            quarantined=QuarantinedModel(model=self.model, halt_watch=HaltWatch(FirestoreHalts(clients), tracer)),
+            price=prices.find,
+        )
         kinds = {
             **dict.fromkeys(("concierge", FILES, "local_function", "search"), keyless.execute),
             "web": page_calls.execute,
             "waiting": waits.execute,
             FINDING: searches.execute,
             PASSING: ask_for_call,
+            EXTRACTING: extractions.execute,
             RECALLING: readings.execute,
         }
 

@@ -152,6 +152,8 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
     try:
         outcome = await parking.follow_edit(deps, run, ticket)
         if outcome is None:
+            outcome = passing.refuse_source(run, ticket)
+        if outcome is None:
             outcome = await deps.registry.execute(pending, execution=run.execution, admit=admit)
         if isinstance(outcome, SubCalls):
             outcome = passing.follow_pass(run, ticket, outcome)

@@ -6,11 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 from ferryman.domain.credentials.integration import Integration
-from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import Plan
 from ferryman.halting import POLL_INTERVAL, HaltWatch
 from ferryman.limiter import OwnerLimiter
@@ -29,21 +27,13 @@ from ferryman.ports.log import Tracer
 from ferryman.ports.metering import UsageQueue
 from ferryman.ports.model import Model, ReplyScanner
 from ferryman.ports.owners import Owners
+from ferryman.ports.price import TokenPrice
 from ferryman.ports.queue import Queue
 from ferryman.ports.registry import Registry
 from ferryman.ports.tasks import Tasks
 
 SETUPS_MAX = 4
 """How many executions of one owner are set up at once: mostly they wait for the store, and what they compute takes turns."""
-
-
-class TokenPrice(Protocol):
-    """The price of a model's tokens, in credits."""
-
-    def to_row(self) -> Mapping[str, str]: ...
-    def compute_credits(self, usage: Usage) -> Decimal: ...
-    def count_affordable_tokens(self, budget: Decimal, *, prompt_bytes: int) -> int: ...
-    def compute_worst_case(self, *, prompt_bytes: int, output_tokens: int) -> Decimal: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

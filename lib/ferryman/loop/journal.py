@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.catalog.tools import FINDERS, PASSING, RECALLERS, find_tool, get_expense, get_fee, list_names
+from ferryman.catalog.tools import EXTRACTING, FINDERS, PASSING, RECALLERS, find_tool, get_expense, get_fee, list_names
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.hidden import read_value
 from ferryman.domain.calls.labelling import label_ticket
@@ -23,9 +23,9 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.found_tools import build_results
 from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.message import Message, join_text
-from ferryman.domain.executions.usage import Usage
+from ferryman.domain.executions.usage import Usage, count_use
 from ferryman.domain.expense import CallExpense
-from ferryman.domain.flow.values import FlowValue
+from ferryman.domain.flow.values import FlowValue, read_reference
 from ferryman.domain.labels.label import OWNED, FlowLabel, drop_sources, join
 from ferryman.domain.urls.origin import SeenUrls
 from ferryman.loop import urls
@@ -46,7 +46,8 @@ class Run:
     which repeats are found; one that was refused for a limit was not made. `calls_made` counts the calls of each tool that were
     made, or may have been, under each of their names.
     `label` is that of everything that the model has read so far; its sources are the calls before. `sizes` are those of the
-    prompt's parts, by which its tokens are metered; `usage` is that of all stored turns.
+    prompt's parts, by which its tokens are metered; `usage` is that of all stored turns, and of calls that
+    asked a model.
     `seen` are the URLs that it was shown; None where no tool fetches any. `turns` are those with calls, and `summary` what it
     began with, for the message that an answer in a conversation becomes. `has_asked` tells that a person was
     asked about a call. `answered` are all settled calls by number, to whose results references lead.
@@ -147,6 +148,7 @@ class Run:
         self.execution = replace(
             execution,
             credits_used=execution.credits_used + fee,
+            usage=execution.usage + count_use(result.model_use),
             tool_calls=rows,
             tool_calls_total=execution.tool_calls_total + 1,
         )
@@ -176,14 +178,26 @@ class Run:
         """Return the label of what a pending call is executed with: its arguments, and the results of its sub-calls so far."""
         children = (result for result in self.results if result.parent == ticket.seq)
         answers = (label_ticket(child) for child in children if ticket.hidden or not child.hidden)
-        return drop_sources(join((ticket.label, *answers)))
+        read = self._list_read(ticket) if find_tool(ticket.tool).kind == EXTRACTING else []
+        return drop_sources(join((ticket.label, *answers, *read)))
 
     def find_value(self, call: int) -> FlowValue | None:
         """Return what a reference to a call's result hands on, with its label; None where the call has not succeeded."""
         ticket = self.answered.get(call)
         if ticket is None or ticket.result is None or not ticket.result.ok or find_tool(ticket.tool).kind == PASSING:
             return None
-        return FlowValue(value=read_value(ticket.result), label=join((label_ticket(ticket), ticket.label)))
+        label = join((label_ticket(ticket), ticket.label))
+        if find_tool(ticket.tool).kind == EXTRACTING:
+            label = join((label, *self._list_read(ticket)))
+        return FlowValue(value=read_value(ticket.result), label=label)
+
+    def _list_read(self, ticket: Ticket) -> list[FlowLabel]:
+        """Return the label of what an extraction has read; none where that is nothing."""
+        reference = read_reference(ticket.display_arguments.get("from"))
+        if reference is None or reference.call == ticket.seq:
+            return []
+        source = self.find_value(reference.call)
+        return [] if source is None else [source.label]
 
     def count_rate_refusals(self) -> int:
         """Return how many calls of this turn were refused for a limit of the plan."""
@@ -206,6 +220,7 @@ class Run:
         del self.pending[0]
         self.results.append(ticket)
         self.answered[ticket.seq] = ticket
+        self.usage += count_use(ticket.result.model_use)
         if not ticket.result.blocked or may_have_been_sent(ticket, ticket.result):
             self.calls_made.update(list_names(ticket))
         if ticket.result.block_reason != RATE_LIMITED:

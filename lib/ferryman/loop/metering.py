@@ -18,7 +18,7 @@ from ferryman.catalog.tools import get_expense
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.executions.execution import Execution, Step
 from ferryman.domain.executions.message import Block
-from ferryman.domain.executions.usage import Usage
+from ferryman.domain.executions.usage import Usage, count_use
 from ferryman.domain.metering.counts import NOTHING
 from ferryman.domain.metering.event import CallUsage, ToolTokens, UsageEvent, name_event
 from ferryman.domain.metering.names import OTHER, UNCALLED, UNKNOWN, name_code, name_tool
@@ -67,13 +67,14 @@ class Metered:
         prompt = step.usage.input_tokens + step.usage.cache_read_tokens + step.usage.cache_write_tokens
         tokens, calls, text_tokens = self._divide_prompt(prompt, enabled)
         text_tokens += _divide_reply(step, enabled, tokens)
+        extracted = self._add_extracted(enabled, tokens)
         return UsageEvent(
             id=name_event(self.execution.id, step.number),
             workspace=self.execution.workspace,
             agent=self.execution.agent,
             model=self.model,
             at=step.at,
-            usage=step.usage,
+            usage=step.usage + extracted,
             text_tokens=text_tokens,
             llm_tokens=llm_tokens,
             tools=_list_tokens(tokens),
@@ -84,6 +85,8 @@ class Metered:
         """Return the event of the end, after `turn`; None where nothing was used since."""
         enabled = self._list_enabled()
         uncommitted = self.execution.usage - self.usage  # of a reply that was paid for, and not accepted
+        tokens: dict[str, Counter[str]] = {}
+        extracted = self._add_extracted(enabled, tokens)
         event = UsageEvent(
             id=name_event(self.execution.id, turn + 1),
             workspace=self.execution.workspace,
@@ -91,12 +94,24 @@ class Metered:
             model=self.model,
             at=at,
             turns=int(uncommitted.total > 0),
-            usage=uncommitted,
+            usage=uncommitted + extracted,
             text_tokens=uncommitted.total,
             llm_tokens=llm_tokens,
+            tools=_list_tokens(tokens),
             calls=tuple(_meter_call(ticket, enabled, 0) for ticket in self.settled),
         )
         return None if event.is_empty else event
+
+    def _add_extracted(self, enabled: Collection[str], tokens: dict[str, Counter[str]]) -> Usage:
+        """Return what the settled calls that asked a model have used, and add it to the tokens of their tools."""
+        extracted = Usage()
+        for ticket in self.settled:
+            use = None if ticket.result is None else ticket.result.model_use
+            if use is not None:
+                used = count_use(use)
+                tokens.setdefault(_name(ticket, enabled), Counter())["call_tokens"] += used.total
+                extracted += used
+        return extracted
 
     def _list_enabled(self) -> frozenset[str]:
         return frozenset(self.execution.policy.enabled if self.execution.policy else ())

@@ -17,9 +17,10 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Mode
 from ferryman.domain.executions.message import Reply
 from ferryman.domain.expense import Expense
 from ferryman.domain.metering.event import UsageEvent
-from ferryman.loop.dependencies import LoopDependencies, TokenPrice
+from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, resume_reserved
 from ferryman.loop.metering import meter_unread
+from ferryman.ports.price import TokenPrice
 
 NOTHING = Decimal(0)
 CENT = Decimal("0.01")
@@ -200,4 +201,6 @@ def meter_end(final: Execution, run: Run | None, entry: LedgerEntry | None, now:
     if run is None:
         return meter_unread(final, llm_tokens=sum(spent, NOTHING), at=now)
     turn = run.last.number if run.last else 0
-    return run.meter(final).build_end(turn, llm_tokens=sum(spent, NOTHING), at=now)
+    used = (ticket.result.model_use for ticket in run.settled if ticket.result is not None)
+    of_calls = sum((use.credits for use in used if use is not None), NOTHING)  # each call tells its own
+    return run.meter(final).build_end(turn, llm_tokens=sum(spent, NOTHING) - of_calls, at=now)

@@ -6,10 +6,11 @@ from decimal import Decimal
 from functools import reduce
 from operator import add
 
+from ferryman.domain.calls.model_use import ModelUse
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.executions.message import Reply
-from ferryman.domain.executions.usage import Usage
+from ferryman.domain.executions.usage import Usage, count_use
 from ferryman.domain.expense import Expense
 from ferryman.domain.records.record import Record
 from ferryman.loop.endings import FAULT
@@ -49,14 +50,23 @@ def derive_uncommitted(record: Record) -> list[Reply | Exception]:
 
 def compute_unrecorded_usage(record: Record) -> Usage:
     """Return the tokens of a reply that was paid for and not committed."""
-    return record.execution.usage - reduce(add, (step.usage for step in record.steps), Usage())
+    of_calls = (count_use(use) for _, use in _list_uses(record))
+    return record.execution.usage - reduce(add, (*(step.usage for step in record.steps), *of_calls), Usage())
 
 
 def is_paid_unanswered(record: Record) -> bool:
     """Return whether tokens were charged at the end, of a model call whose answer nobody has."""
     ends = (entry for entry in record.entries if entry.id == f"{record.execution.id}.end")
     tokens = [posting.credits for entry in ends for posting in entry.postings if posting.account == Expense.LLM_TOKENS]
-    return any(amount > Decimal(0) for amount in tokens)
+    last = record.steps[-1].number if record.steps else 0
+    of_calls = sum((use.credits for step, use in _list_uses(record) if step == last), Decimal(0))
+    return any(amount > of_calls for amount in tokens)
+
+
+def _list_uses(record: Record) -> list[tuple[int, ModelUse]]:
+    """Return what calls have used that asked a model, with the turn of each."""
+    results = ((ticket.step, ticket.result) for ticket in record.tickets)
+    return [(step, result.model_use) for step, result in results if result is not None and result.model_use is not None]
 
 
 def _flood() -> tuple[dict[str, object], ...]:

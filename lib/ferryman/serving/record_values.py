@@ -9,6 +9,7 @@ from ferryman.domain.approvals.rules import NO_RULES, ApprovalRules
 from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.flow import CallFlow
+from ferryman.domain.calls.model_use import ModelUse
 from ferryman.domain.calls.part import Part
 from ferryman.domain.credits.ledger import LedgerEntry, Posting, digest_conversation
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step, SummaryPlan
@@ -130,7 +131,9 @@ def build_entry(response: shapes.EntryResponse, execution: Execution) -> LedgerE
 
 
 def _result(response: call.Result) -> ToolCallResult:
-    return _same(ToolCallResult, response, parts=tuple(_same(Part, part, label=_label(part.label)) for part in response.parts))
+    parts = tuple(_same(Part, part, label=_label(part.label)) for part in response.parts)
+    use = None if response.model_use is None else _same(ModelUse, response.model_use)
+    return _same(ToolCallResult, response, parts=parts, model_use=use)
 
 
 def _label(response: call.FlowLabelResponse) -> FlowLabel:

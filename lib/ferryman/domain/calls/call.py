@@ -10,6 +10,7 @@ from typing import Any
 
 from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.flow import CallFlow
+from ferryman.domain.calls.model_use import ModelUse
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
@@ -57,7 +58,8 @@ class ToolCallResult:
     `content` is the framed response, after a line that tells its error if it is one, or an error sentence;
     `response_size_bytes` counts the raw body; `latency_ms` is the round trip; `block_reason` is set exactly when `blocked` is.
     `ok` tells whether the tool did what it was asked; if not, `code` names the failure in lower case, and `suggestion` says
-    what to do next. `parts` are what `content` consists of.
+    what to do next. `parts` are what `content` consists of. `model_use` is what a call that asked a model has used, None for
+    any other.
     """
 
     tool: str
@@ -74,6 +76,7 @@ class ToolCallResult:
     code: str | None = field(default=None, kw_only=True)
     suggestion: str | None = field(default=None, kw_only=True)
     parts: tuple[Part, ...] = field(default=(), kw_only=True, repr=False)
+    model_use: ModelUse | None = field(default=None, kw_only=True, metadata=LEFT_OUT)
 
     @classmethod
     def from_refusal(
@@ -230,5 +233,5 @@ def truncate_names(result: ToolCallResult) -> ToolCallResult:
 
 def to_audit_row(result: ToolCallResult) -> ToolCallResult:
     """Return `result` for the execution document: bounded, `content` cut to 1,000 characters, and without its parts."""
-    named, content = truncate_names(replace(result, parts=())), result.content
+    named, content = truncate_names(replace(result, parts=(), model_use=None)), result.content
     return named if len(content) <= AUDIT_CHARACTERS_MAX else replace(named, content=content[:AUDIT_CHARACTERS_MAX] + TRUNCATED)

@@ -40,7 +40,11 @@ def show_ticket(ticket: Ticket) -> Ticket:
     if not ticket.hidden or ticket.result is None or not ticket.result.ok:
         return ticket  # why it failed is a text of ours
     shape = json.dumps(describe_shape(read_value(ticket.result)), ensure_ascii=False)
-    text = f"The value is not shown. {_explain_reference(ticket.seq)} Its shape: {shape[:SHAPE_CHARACTERS_MAX]}"
+    use = ticket.result.model_use
+    cut = (
+        f" Only the first {use.read:,} of {use.characters:,} characters were read." if use and use.read < use.characters else ""
+    )
+    text = f"The value is not shown.{cut} {_explain_reference(ticket.seq)} Its shape: {shape[:SHAPE_CHARACTERS_MAX]}"
     shown = replace(ticket.result, content=text, parts=(), response_size_bytes=None)
     return replace(ticket, result=describe_parts(shown))
 

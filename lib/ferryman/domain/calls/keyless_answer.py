@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ferryman.domain.calls.call import URL_CHARACTERS_MAX
+from ferryman.domain.calls.model_use import ModelUse
 from ferryman.domain.owners.user_changes import UserChanges, read_changes
 
 SIZE_MAX = 2**53 - 1
@@ -27,7 +28,8 @@ class KeylessAnswer:
 
     A function with a network tells the `url` that it was answered by in the end, the `method`, the `response_status` and the
     `response_size_bytes`. `truncated` tells that `content` is not all there is, and says so itself. `about` is for the call's
-    hook alone (`ferryman.tools.keyless.hook`): neither model nor record has it.
+    hook alone (`ferryman.tools.keyless.hook`): neither model nor record has it. `is_json` and `model_use`, what a model was
+    asked for the call, are told by no function, but by this process alone.
     """
 
     content: str = field(repr=False)
@@ -39,6 +41,8 @@ class KeylessAnswer:
     response_size_bytes: int | None = field(default=None, kw_only=True)
     truncated: bool = field(default=False, kw_only=True)
     about: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
+    is_json: bool = field(default=False, kw_only=True)
+    model_use: ModelUse | None = field(default=None, kw_only=True)
 
 
 def read_answer(document: Any) -> KeylessAnswer:

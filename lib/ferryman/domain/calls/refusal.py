@@ -262,6 +262,14 @@ def refuse_reference(call: int) -> Refusal:
     return Refusal(reason="reference_not_found", message=message)
 
 
+VALUE_NOT_FOUND = Refusal(
+    reason="value_not_found", message="Error: the text that was read does not have this value", blocked=False
+)
+NOT_EXTRACTED = Refusal(
+    reason="not_extracted", message="Error: the model that read the text gave no answer of this schema", blocked=False
+)
+
+
 def refuse_passing(why: str) -> Refusal:
     """Refuse to hand values on. `why` is our own text."""
     return Refusal(reason=INVALID_ARGUMENTS, message=f"Error: {why}")

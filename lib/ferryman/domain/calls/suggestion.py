@@ -22,6 +22,8 @@ SUGGESTIONS: Mapping[str, str] = {
     "invalid_arguments": _CORRECT,
     "bad_request": _CORRECT,
     "unprocessable_entity": _CORRECT,
+    "value_not_found": "Ask for another value, or read it out of another result.",
+    "not_extracted": "Ask for a simpler value, out of a smaller part of the result, or go on without it.",
     "reference_not_found": "Refer to a call by the number that its result was given, and to a part by names and indexes.",
     "method_not_allowed": "Use one of the methods that are allowed.",
     "missing_credential": "Name the credential that the call is made with.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from ferryman.domain.calls.model_use import ModelUse
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -25,3 +27,8 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         sums = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
         return Usage(**sums)
+
+
+def count_use(use: ModelUse | None) -> Usage:
+    """Return the tokens of a call that asked a model; none for any other."""
+    return Usage() if use is None else Usage(**{field.name: getattr(use, field.name) for field in fields(Usage)})

@@ -114,10 +114,15 @@ def serialize_ticket(ticket: Ticket) -> Document:
 
 
 def _serialize_asked(ticket: Ticket) -> Document:
-    """Return what a person was asked about a call, who approved it, and what decided where it goes, as far as there is any."""
+    """Return what a person was asked about a call, who approved it, what decided where it goes, and that its result is hidden.
+
+    Of these, as far as there is any.
+    """
     question: Document = {"approval": ticket.approval, "form_digest": ticket.form_digest} if ticket.approval else {}
     if ticket.approved is not None:
         question["approved"] = _to_json(ticket.approved)
+    if ticket.hidden:
+        question["hidden"] = True
     return question if ticket.flow is None else {**question, "flow": serialize(ticket.flow)}
 
 

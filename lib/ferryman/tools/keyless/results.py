@@ -6,7 +6,7 @@ from ferryman import offload
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import TRUNCATED, Ticket, ToolCallResult, limit_result, truncate_names
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
-from ferryman.domain.calls.part import Part
+from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import FUNCTION_FAILED, SUGGESTIONS, find_suggestion
 from ferryman.domain.http.status import get_code
@@ -31,6 +31,8 @@ async def build_result(ticket: Ticket, owner: str, answer: KeylessAnswer, scanne
         parts = (part,)
     elif len(text) > most:
         text = text[:most] + TRUNCATED
+    elif answer.is_json:
+        parts = (Part(kind=PartKind.JSON, start=0, end=len(text)),)
     size = len(answer.content.encode()) if answer.response_size_bytes is None else answer.response_size_bytes
     return truncate_names(
         ToolCallResult(
@@ -44,6 +46,7 @@ async def build_result(ticket: Ticket, owner: str, answer: KeylessAnswer, scanne
             code=code,
             suggestion=None if code is None else find_suggestion(code, answer.response_status),
             parts=parts,
+            model_use=answer.model_use,
         )
     )
 

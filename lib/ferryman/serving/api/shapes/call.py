@@ -11,7 +11,7 @@ from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.calls.part import PartKind
 from ferryman.domain.labels.label import Confidentiality, Integrity
 from ferryman.domain.records import document
-from ferryman.serving.api.shapes.shape import ListPage, ParentCall, ResponseShape
+from ferryman.serving.api.shapes.shape import Credits, ListPage, ParentCall, ResponseShape
 
 
 class SourceResponse(ResponseShape):
@@ -68,10 +68,28 @@ class ResultRow(ResponseShape):
     suggestion: str | None = Field(description="What to do next after a failure; null: there is nothing to say")
 
 
+class ModelUseResponse(ResponseShape):
+    """What a call that asked a model has used: how many model calls, their tokens and credits; of a text of so many
+    `characters` it has read the first `read`."""
+
+    calls: int
+    credits: Credits
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    characters: int
+    read: int
+
+
 class Result(ResultRow):
-    """The result of one call in full: with `parts`, which say what its `content` consists of."""
+    """The result of one call in full: with `parts`, which say what its `content` consists of.
+
+    That of a call which asked a model has `model_use`; any other has no such member.
+    """
 
     parts: tuple[PartResponse, ...]
+    model_use: ModelUseResponse | None = None
 
 
 class ApprovedSendResponse(ResponseShape):
@@ -124,6 +142,7 @@ class CallResponse(ResponseShape):
     form_digest: str | None = None
     approved: ApprovedSendResponse | None = None
     flow: CallFlowResponse | None = None
+    hidden: bool = Field(default=False, description="True: the model does not read its result, and refers to it alone")
     result: Result | None
 
 
