@@ -210,6 +210,7 @@ class CallJson(TypedDict):
     form_digest: str | None
     approved: ApprovedSendJson | None
     flow: CallFlowJson | None
+    hidden: bool
     result: ResultJson | None
 
 
@@ -652,6 +653,21 @@ class ModelJson(TypedDict):
     output_usd_per_million: str
 
 
+class ModelUseJson(TypedDict):
+    """What a call that asked a model has used: how many model calls, their tokens and credits; of a text of so many
+    `characters` it has read the first `read`.
+    """
+
+    calls: int
+    credits: str
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    characters: int
+    read: int
+
+
 class NewInvitationJson(TypedDict):
     """An invitation that was just made."""
 
@@ -733,6 +749,7 @@ class ResultJson(TypedDict):
     code: str | None
     suggestion: str | None
     parts: list[PartJson]
+    model_use: ModelUseJson | None
 
 
 class ResultRowJson(TypedDict):

@@ -22,8 +22,8 @@ def find_undecided(
     findings = [f"undecided: {approval.id} still waits" for approval in approvals if approval.state is ApprovalState.PENDING]
     sent = {effect.path for effect in effects if effect.method == "POST"}
     for ticket in tickets:
-        path = urlsplit(str(ticket.display_arguments["url"])).path
-        if ticket.tool == "api_call" and ticket.display_arguments.get("method") == "GET":
+        path = urlsplit(str(ticket.display_arguments.get("url", ""))).path
+        if ticket.tool in ("pass", "extract", "http_get") or ticket.display_arguments.get("method") == "GET":
             continue
         if not ticket.approval and not ticket.in_doubt:
             findings.append(f"unasked: nobody was asked about call {ticket.seq}")

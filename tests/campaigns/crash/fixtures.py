@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
 
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import FILES, FINDING, RECALLING, find_tool
+from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, RECALLING, find_tool
 from ferryman.domain.approvals.form import HttpForm
 from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
 from ferryman.domain.calls import refusal
@@ -26,6 +26,7 @@ from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.execution import OWNER, Execution
 from ferryman.domain.executions.message import Block, Prompt, Reply
+from ferryman.domain.extraction.prompt import SYSTEM as QUARANTINE
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.http.url import parse_page_url
 from ferryman.domain.owners.owner import Owner
@@ -73,11 +74,14 @@ from ferryman.tools.approving.confirming import ApprovingDependencies
 from ferryman.tools.concierge import save_preference  # noqa: F401 - it registers itself
 from ferryman.tools.concierge.unit_of_work import UnitOfWork
 from ferryman.tools.execute_call import ToolDependencies
+from ferryman.tools.extracting.asking import QuarantinedModel
+from ferryman.tools.extracting.extract import Extractions
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.hook import CallHook
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
 from ferryman.tools.local_function.execute import answer
+from ferryman.tools.passing.pass_call import ask_for_call
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
@@ -253,6 +257,9 @@ class ScriptedModel:
         self._pace = pace
 
     async def reply(self, prompt: Prompt, *, watcher: ReplyWatcher | None = None) -> Reply:
+        if prompt.system == QUARANTINE:
+            self._clock.turn(self._scenario.thinks)
+            return self._scenario.extract()
         turn = turn_of(prompt)
         size = len(json.dumps([prompt.system, list(prompt.tools), prompt.messages]).encode())
         price = PRICES.find(prompt.model)
@@ -389,7 +396,18 @@ def build_loop_deps(
         "waiting": waits.execute,
         FINDING: searches.execute,
         RECALLING: readings.execute,
+        PASSING: ask_for_call,
     }
+    model = ScriptedModel(scenario, tally, clock, ports.executions, pace)
+    extractions = Extractions(
+        tickets=ports.tickets,
+        scanner=remote,
+        clock=clock,
+        executions=ports.executions,
+        quarantined=instrument(QuarantinedModel(model=model), meet),
+        price=PRICES.find,
+    )
+    kinds[EXTRACTING] = instrument(extractions, meet).execute
 
     deps = instrument(
         LoopDependencies(
@@ -407,7 +425,7 @@ def build_loop_deps(
             queue=queue,
             alerts=alerts or MemoryAlertQueue(),
             metering=MemoryUsageQueue(),
-            model=ScriptedModel(scenario, tally, clock, ports.executions, pace),
+            model=model,
             scanner=remote,
             registry=ToolRegistry(reached.run, kinds),
             signing=NullSigner(),
@@ -468,6 +486,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         tools=(
             *("api_call", "http_get", "http_post", "http_request", "webhook"),
             *("calculator", "save_preference", "wait_until", "delete_tool_cluster", "web_search_tool", "web_fetch"),
+            *("pass", "extract"),
             *(() if scenario.files is None else bucket.TOOLS),
         ),
         tool_loading=scenario.tool_loading,

@@ -17,7 +17,7 @@ from ferryman.domain.calls.sub_calls import order_calls
 from ferryman.domain.credits.balance import CreditBalance, CreditPart, list_parts, name_owner_balance
 from ferryman.domain.credits.ledger import LedgerEntry, name_account, sum_accounts
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
-from ferryman.domain.executions.usage import Usage
+from ferryman.domain.executions.usage import Usage, count_use
 from ferryman.domain.expense import Expense
 from ferryman.domain.metering.counts import UsageCounts
 from ferryman.domain.metering.event import UsageEvent
@@ -182,7 +182,8 @@ def _audit(record: Record) -> list[str]:
         findings.append("audit: the tickets are not those of the turns")
     if [step.number for step in record.steps] != list(range(1, len(record.steps) + 1)):
         findings.append("audit: a turn is missing")
-    if sum((step.usage for step in record.steps), Usage()) != ended.usage:
+    asked = [count_use(ticket.result.model_use) for ticket in record.tickets if ticket.result is not None]
+    if sum((*(step.usage for step in record.steps), *asked), Usage()) != ended.usage:
         findings.append("audit: the usage is not that of the turns")
     entered = {entry.id for entry in record.entries}
     turns = [step.number for step in record.steps if step.credits]

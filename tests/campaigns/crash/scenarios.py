@@ -118,6 +118,11 @@ class Scenario:
         texts = [{"type": "text", "text": LONG_ANSWER}] if self.chats else []
         return Reply(content=(*texts, *blocks), stop_reason="tool_use", usage=usage)
 
+    def extract(self) -> Reply:
+        """Return what the quarantined model reads in any text."""
+        answer = {"type": "text", "text": '{"found": true, "value": {"amount": 12}}'}
+        return Reply(content=(answer,), stop_reason="end_turn", usage=Usage(input_tokens=700, output_tokens=30))
+
 
 def turn_of(prompt: Prompt) -> int:
     """Return the number of the turn that `prompt` asks for, from 0: results are no texts, and the question is the last one."""
@@ -158,6 +163,15 @@ def request_call(what: str, **arguments: Any) -> Call:
 
 def webhook_call(what: str) -> Call:
     return "webhook", {"url": f"https://{HOOK}/{what}", "body": {"text": "hello"}}
+
+
+def pass_call(tool: str, **arguments: Any) -> Call:
+    return "pass", {"tool": tool, "arguments": arguments}
+
+
+def extract_call(call: int) -> Call:
+    schema = {"type": "object", "properties": {"amount": {"type": "integer"}}}
+    return "extract", {"from": {"$from": {"call": call}}, "schema": schema, "question": "The amount"}
 
 
 def write_call(key: str, content: str) -> Call:
@@ -286,6 +300,20 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(name="edited call", turns=((pay_call("e1"), read_call("e2")), (post_call("e3"),)), decides=DecisionVerdict.EDIT),
     Scenario(name="denied call", turns=((pay_call("o1"), read_call("o2")), (post_call("o3"),)), decides=DecisionVerdict.DENY),
+    Scenario(
+        name="extracted value",
+        turns=(
+            (pass_call("http_get", url=f"https://{PLAIN}/z1"), extract_call(2)),
+            (pass_call("http_post", url=f"https://{PLAIN}/z2", body={"total": {"$from": {"call": 1, "path": ["amount"]}}}),),
+        ),
+        decides=DecisionVerdict.APPROVE,
+    ),
+    Scenario(
+        name="extracted value over slices",
+        turns=((pass_call("http_get", url=f"https://{PLAIN}/z3"),), (extract_call(1),), (read_call("z4"),)),
+        thinks=timedelta(seconds=4),
+        slice=timedelta(seconds=3),
+    ),
     Scenario(name="chat", turns=((look_call("g1"), look_call("g2"), pay_call("g3")),), chats=True),
     Scenario(name="titled chat", turns=((look_call("t1"),),), chats=True, is_titled=True),
     Scenario(name="long chat", turns=((look_call("n1"), pay_call("n2")),), chats=True, summarizes=True),
