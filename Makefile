@@ -83,8 +83,9 @@ cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), g
 	@$(BIN)/python -m tests.campaigns.streams.cuts --runs $(or $(RUNS),200)
 	@$(BIN)/python -m tests.campaigns.streams.recorded --runs $(or $(RUNS),200)
 
-approvals: $(READY) ## Bytes that change after a person approved, and approvals that nobody gave: 0 are sent; some minutes
+approvals: $(READY) ## Bytes that change after a person approved, and approvals that nobody gave, in memory and on the Firestore protocol: 0 are sent; some minutes
 	@$(BIN)/python -m tests.campaigns.approvals $(ARGS)
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.approvals --stored --mutations 500 --renewals 50 --sends 10 $(ARGS)
 
 leaving: $(READY) ## Answers that are left, killed and stopped amid their stream, on functions that are frozen while nobody asks them
 	@$(BIN)/python -m tests.campaigns.leaving $(ARGS)

@@ -291,6 +291,27 @@ async def test_what_is_below_an_execution_outlasts_its_wait_for_a_person(deps: R
     assert await deps.at(NOW + LIFETIME + 30 * DAY) == STAYS | {"executions", "steps", "calls"}
 
 
+async def test_a_question_that_waits_for_a_person_outlasts_the_wait_with_its_conversation(deps: RetentionSetup) -> None:
+    executions, conversations = deps.executions(), FirestoreConversations(deps.clients, RETENTION)
+    await FirestoreOwners(deps.clients).put(OWNER)
+    await FirestoreTasks(deps.clients).create(TASK)
+    place = {"owner": EXECUTION.owner, "workspace": EXECUTION.workspace, "agent": EXECUTION.agent}
+    chat = Conversation(id="c", task=TASK.id, created_at=NOW, updated_at=NOW, **place)
+    await conversations.create(chat)
+    waits = replace(EXECUTION, id="first", conversation="c", created_at=NOW)
+    await conversations.ask(chat, Question(content="Where?"), waits, most=9)
+    claimed, _ = await executions.claim("first", slice=0, holder="h", now=NOW, lease=LEASE)
+    await executions.park(claimed, waiting_for="appr_1", keep=Decimal(0), now=NOW)
+    lasting = NOW + LIFETIME + RETENTION.execution_timeout + 30 * DAY
+    times = await deps.times()
+    assert times["conversations/c"] == times["conversations/c/messages/00001"] == lasting
+    stored = await conversations.get("c", owner=EXECUTION.owner, workspace=EXECUTION.workspace)
+    assert stored is not None
+    later = replace(EXECUTION, id="second", conversation="c", created_at=NOW + HOUR)
+    await conversations.ask(stored, Question(content="And when?"), later, most=9)
+    assert (await deps.times())["conversations/c"] == lasting
+
+
 async def test_what_is_below_an_execution_that_waited_goes_with_it(deps: RetentionSetup) -> None:
     executions, back, ends = deps.executions(), NOW + DAY, NOW + DAY + HOUR
     execution = await under_way(deps, executions)

@@ -52,6 +52,7 @@ BAD = [
     ({"arguments": {"a": "x" * 10_001}}, "arguments"),
     ({"task_id": "task_none"}, "task_id"),
     ({"by": "person_1"}, "by"),
+    ({"tool": "refund"}, "task_id"),
 ]
 
 

@@ -24,7 +24,7 @@ from ferryman.gcp.execution_documents import read_execution, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.pages import read_page
 from ferryman.gcp.places import Places
-from ferryman.gcp.retention import Retention, read_workspace_days
+from ferryman.gcp.retention import EXPIRE_AT, Retention, read_workspace_days
 from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, in_transaction, read_together
 from ferryman.gcp.workspace_documents import check_workspace
 from ferryman.ports.conversations import StartedAnswer
@@ -138,7 +138,10 @@ class FirestoreConversations(FirestoreStore):
         occupancy.store_occupancy(transaction, places, owner, occupied)
         frozen = freeze_retention(started.execution, read_workspace_days(snapshots[workspace_at.path]))
         expiry = self._retention.expire_below(frozen, execution.created_at)
-        transaction.set(conversation_at, {**documents.write(started.conversation), **expiry})
+        # another question of it may wait for a person for longer
+        known = (snapshots[conversation_at.path].to_dict() or {}).get(EXPIRE_AT)
+        lasting = {EXPIRE_AT: max(known, expiry[EXPIRE_AT])} if expiry and known is not None else expiry
+        transaction.set(conversation_at, {**documents.write(started.conversation), **lasting})
         if started.message is not None:
             message_at = places.locate_message(stored.id, started.message.number)
             transaction.create(message_at, {**documents.write(started.message), **expiry})

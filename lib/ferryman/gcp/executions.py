@@ -307,7 +307,7 @@ class FirestoreExecutions(FirestoreParking, FirestoreRequests, FirestoreAnswers,
 
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> Sequence[str] | None:
         if execution.waited_s:
-            await set_expiry_below(self._client, execution.id, self._retention.expire_below(execution, now))
+            await set_expiry_below(self._client, execution, self._retention.expire_below(execution, now))
         return await self._finish(execution, ending, now)
 
     @in_transaction

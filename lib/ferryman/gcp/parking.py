@@ -24,7 +24,7 @@ class FirestoreParking(FirestoreExecutionStore):
 
     async def park(self, execution: Execution, *, waiting_for: str, keep: Decimal, now: datetime) -> int:
         # before: a delivery that dies in between parks once more
-        await set_expiry_below(self._client, execution.id, self._retention.expire_waiting(execution, now))
+        await set_expiry_below(self._client, execution, self._retention.expire_waiting(execution, now))
         return await self._park(execution, waiting_for, keep, now)
 
     @in_transaction

@@ -123,7 +123,6 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             unsent = _is_unsent(prepared_call) and not claimed_call.again
         except WaitingForPersonError as waiting:
             if not claimed_call.again or prepared_call.safe:
-                deps.tracer.line("call.waiting", tool=tool, approval=waiting.approval.id, **about)
                 return await deps.tickets.ask(claimed_call, waiting.approval, now=deps.clock.now())
             result = _refuse(ticket, refusal.IN_DOUBT)  # it may have been sent before, under what holds no longer
         except NotSentError:

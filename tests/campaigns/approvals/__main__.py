@@ -6,8 +6,10 @@ import argparse
 import asyncio
 import sys
 import time
+from contextlib import nullcontext
 
-from tests.campaigns.approvals.campaign import run
+from tests.campaigns.approvals.campaign import Outcome, run
+from tests.campaigns.approvals.stored import on_firestore
 
 SHOWN_MAX = 20
 
@@ -19,19 +21,11 @@ def main() -> int:
     parser.add_argument("--forgeries", type=int, default=500)
     parser.add_argument("--renewals", type=int, default=500)
     parser.add_argument("--sends", type=int, default=100)
+    parser.add_argument("--stored", action="store_true", help="on Firestore's protocol, in a process of its own")
     parser.add_argument("--seed", type=int, default=19)
     options = parser.parse_args()
     begun = time.process_time()
-    outcome = asyncio.run(
-        run(
-            options.mutations,
-            forgeries=options.forgeries,
-            renewals=options.renewals,
-            sends=options.sends,
-            seed=options.seed,
-            tell=lambda line: print(line, flush=True),
-        )
-    )
+    outcome = asyncio.run(_run(options))
     for (part, kind, came), number in sorted(outcome.counts.items()):
         print(f"{part:<9} {kind:<34} {came:<8} {number:>6,}")
     mutations, forgeries = outcome.total("mutation"), outcome.total("forgery")
@@ -45,6 +39,18 @@ def main() -> int:
     for sentence in outcome.wrong[:SHOWN_MAX]:
         print(f"WRONG  {sentence}")
     return 1 if outcome.wrong or not outcome.counts else 0
+
+
+async def _run(options: argparse.Namespace) -> Outcome:
+    async with on_firestore() if options.stored else nullcontext():
+        return await run(
+            options.mutations,
+            forgeries=options.forgeries,
+            renewals=options.renewals,
+            sends=options.sends,
+            seed=options.seed,
+            tell=lambda line: print(line, flush=True),
+        )
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from tests.campaigns.approvals.forgeries import FORGERIES, try_forgery
 from tests.campaigns.approvals.mutations import try_mutation, try_renewal
 from tests.campaigns.approvals.sends import try_sends, try_standing
+from tests.campaigns.approvals.stored import close_stored
 
 
 @dataclass
@@ -35,16 +36,19 @@ async def run(
     rng, outcome = random.Random(seed), Outcome()
     for number in range(mutations):
         kind, came = await try_mutation(rng)
+        await close_stored()
         outcome.count("mutation", kind, came, right=came == "asked")
         if (number + 1) % 1_000 == 0:
             tell(f"{number + 1:,} of {mutations:,} mutations, {len(outcome.wrong)} wrong")
     for _ in range(renewals):
         came = await try_renewal(rng)
+        await close_stored()
         outcome.count("renewal", "a token was renewed", came, right=came == "sent")
     kinds = [*FORGERIES]
     for number in range(forgeries):
         kind = kinds[number % len(kinds)]
         came = await try_forgery(rng, kind)
+        await close_stored()
         outcome.count("forgery", kind, came, right=came != "sent")
     for _ in range(sends):
         for kind, attempt in (("N sends, and one more", try_sends), ("standing, calls at once", try_standing)):

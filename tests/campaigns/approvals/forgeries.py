@@ -170,7 +170,8 @@ async def write_standing(rig: Rig, rng: random.Random) -> None:
         expires_at=START + timedelta(days=1),
         key=1,
     )
-    covering = replace(honest, tool=rig.state.tool)
+    fingerprint = rig.state.declared.fingerprint if rig.state.tool == "refund" else ""
+    covering = replace(honest, tool=rig.state.tool, fingerprint=fingerprint)
     signed = replace(honest, signature=KEY.sign(encode_standing(honest)).hex())
     elsewhere = replace(covering, **{rng.choice(("owner", "workspace")): "other"})
     late = replace(covering, expires_at=START - timedelta(seconds=rng.randint(0, 99)))

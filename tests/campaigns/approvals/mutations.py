@@ -12,11 +12,19 @@ from ferryman.domain.credentials.credential import AuthType, Secret
 from ferryman.domain.executions.policy import ServiceHeaders
 from ferryman.domain.labels.label import Confidentiality, Integrity
 from ferryman.domain.tools.settings import ToolSettings
-from tests.campaigns.approvals.rig import GRANT, POLICY, RENEWED, TOOL, Rig, State, flip
+from tests.campaigns.approvals.rig import GRANT, JUDGED, POLICY, RENEWED, TOOL, Rig, State, flip
 
 Change = Callable[[State, random.Random], State]
 
-BASES = (State(), State(grant=GRANT), State(tool="refund", arguments={}), State(tool="refund", arguments={}, grant=GRANT))
+BASES = tuple(
+    replace(state, origins=JUDGED)
+    for state in (
+        State(),
+        State(grant=GRANT),
+        State(tool="refund", arguments={}),
+        State(tool="refund", arguments={}, grant=GRANT),
+    )
+)
 
 
 def change_url(state: State, rng: random.Random) -> State:

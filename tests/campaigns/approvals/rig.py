@@ -34,6 +34,7 @@ from ferryman.inmemory.owners import MemoryHalts
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.ports.approvals import Approvals
 from ferryman.ports.tickets import CallRequest
 from ferryman.tools.approving.confirming import ApprovingDependencies
 from ferryman.tools.execute_call import ToolDependencies, execute_call
@@ -47,6 +48,7 @@ from ferryman.tools.prepared_call import (
 from ferryman.vault.decisions import PublishedKeys
 from ferryman.vault.sign import SigningKey
 from tests.builders import build_execution, build_label, build_lease, build_policy, build_task, build_ticket
+from tests.campaigns.approvals.stored import STORED, StoredState
 
 SECRET = "sk_live_Zq8LmT3xVr9KwB2nPd7Y"
 RENEWED = "sk_live_Hd5JcQ1uXs6GvN4eWt0A"
@@ -125,7 +127,7 @@ class State:
     secret: str = SECRET
     policy: ExecutionPolicy = POLICY
     flow: FlowLabel = READ
-    origins: CallFlow | None = JUDGED
+    origins: CallFlow | None = None
     workspace: str = "workspace_a"
     agent: str = "agent_a"
     owner: str = "owner_a"
@@ -141,8 +143,11 @@ class Rig:
     calls: int = 1
     memory: Memory = field(default_factory=Memory)
     clock: ManualClock = field(default_factory=ManualClock)
+    stored: StoredState | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
+        rigs = STORED.get()
+        self.stored = None if rigs is None else rigs.build()
         self.place(self.state)
 
     def place(self, state: State) -> None:
@@ -178,7 +183,11 @@ class Rig:
         before = len(DEPARTURES)
         state = self.state
         request = CallRequest(execution=state.execution, seq=seq, epoch=1, task=state.task, owner=state.owner)
+        if self.stored is not None:
+            await self.stored.write(self.memory)
         await execute_call(self.deps(), "http_tool" if state.tool == "refund" else "api_call", request)
+        if self.stored is not None:
+            await self.stored.read(self.memory)
         return len(DEPARTURES) - before
 
     def ticket(self, seq: int = 0) -> Ticket:
@@ -212,11 +221,11 @@ class Rig:
             outbound = declared.build_request(tool, context.arguments, state={})
             return prepare_request(gate, add_idempotency_key(outbound, context.claimed_call, INTEGRATIONS), context)
 
-        approvals = MemoryApprovals(self.memory)
+        approvals: Approvals = MemoryApprovals(self.memory) if self.stored is None else self.stored.approvals
+        in_memory = {"tickets": MemoryTickets(self.memory), "credentials": MemoryCredentials(self.memory)}
         verifier = PublishedKeys({1: KEY.public})
         return ToolDependencies(
-            tickets=MemoryTickets(self.memory),
-            credentials=MemoryCredentials(self.memory),
+            **(in_memory if self.stored is None else self.stored.ports),  # type: ignore[arg-type]
             connections=MemoryConnections(self.memory),
             tokens=MemoryTokens(self.memory),
             vault=Opener(self.state),

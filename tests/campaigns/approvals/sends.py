@@ -53,6 +53,7 @@ async def try_standing(rng: random.Random) -> list[str]:
         owner=rig.state.owner,
         workspace=rig.state.workspace,
         tool=rig.state.tool,
+        fingerprint=rig.state.declared.fingerprint if rig.state.tool == "refund" else "",
         hosts=("api.stripe.com",),
         uses_max=uses,
         by="person_a",

@@ -33,6 +33,9 @@ ATTEMPTS = 3
 """How often a point is tried that calls beside each other may or may not pass, by which of them is first: they share what one
 of them has read."""
 
+STOPPED = 130
+"""The exit code after Ctrl-C."""
+
 MISSED_MAX = 0.1
 """Of the points of such a scenario, how many may never be passed again."""
 
@@ -170,5 +173,9 @@ if __name__ == "__main__":
     parser.add_argument("--step", type=int, default=1, help="meet every so many-th point only")
     chosen = parser.parse_args()
     selected = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
-    with tempfile.TemporaryDirectory(prefix="crash-") as folder:
-        sys.exit(asyncio.run(main(Path(folder), selected, chosen.step, with_jobs=not chosen.scenario)))
+    with tempfile.TemporaryDirectory(prefix="crash-", ignore_cleanup_errors=True) as folder:
+        try:
+            sys.exit(asyncio.run(main(Path(folder), selected, chosen.step, with_jobs=not chosen.scenario)))
+        except KeyboardInterrupt:
+            print("stopped: what is not listed was not run", flush=True)
+            sys.exit(STOPPED)

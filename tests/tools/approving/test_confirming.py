@@ -184,6 +184,19 @@ async def test_an_approval_from_beforehand_does_not_cover_a_tool_that_was_declar
     assert (await rig.send(), rig.is_asked()) == (0, True)
 
 
+@pytest.mark.parametrize(("url", "sent"), [(TOOL.url, 1), ("https://api.stripe.com/v1/payouts", 0)])
+async def test_an_approval_from_beforehand_is_for_the_declaration_as_it_was(url: str, sent: int) -> None:
+    tool = replace(TOOL, url=url)
+    policy = replace(POLICY, declared={"refund": tool.fingerprint})
+    rig = Rig(State(tool="refund", arguments={}, declared=tool, policy=policy))
+    standing = StandingApproval(
+        id="s", owner="owner_a", workspace="workspace_a", tool="refund", fingerprint=TOOL.fingerprint, uses_max=1,
+        by="person_a", created_at=START, expires_at=START + timedelta(days=1), key=1,
+    )  # fmt: skip
+    rig.memory.standing_approvals["s"] = replace(standing, signature=KEY.sign(encode_standing(standing)).hex())
+    assert await rig.send() == sent
+
+
 async def test_a_call_that_nobody_can_be_asked_about_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rig = Rig()
     deps = replace(rig.deps(), approving=None)

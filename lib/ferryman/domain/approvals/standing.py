@@ -30,7 +30,8 @@ class StandingApproval:
 
     `arguments` is a JSON object of arguments that have to be equal, the others may be any. `task` limits it to one task; ""
     for all of the workspace. `used` are the calls that were sent under it, as `EXECUTION/SEQ`, at most `uses_max`. It is signed
-    as decisions are; `used` and `revoked` are not covered by the signature.
+    as decisions are; `used` and `revoked` are not covered by the signature. `fingerprint` is that of a declared tool as it was
+    then, "" for a built-in one: a tool that is declared otherwise is another one.
     """
 
     id: str
@@ -38,6 +39,7 @@ class StandingApproval:
     workspace: str
     task: str = ""
     tool: str
+    fingerprint: str = ""
     hosts: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     arguments: str = field(default="{}", repr=False)
@@ -85,6 +87,7 @@ def encode_standing(standing: StandingApproval) -> bytes:
         "workspace": standing.workspace,
         "task": standing.task,
         "tool": standing.tool,
+        "fingerprint": standing.fingerprint,
         "hosts": list(standing.hosts),
         "methods": list(standing.methods),
         "arguments": standing.arguments,

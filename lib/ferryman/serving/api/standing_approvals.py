@@ -7,6 +7,7 @@ from datetime import timedelta
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.approvals.request import encode_arguments, find_standing_problems
 from ferryman.domain.approvals.standing import STANDING_PER_WORKSPACE_MAX, StandingApproval, encode_standing
@@ -47,10 +48,12 @@ async def create_standing_approval(
     if problems := list(find_standing_problems(standing, body.arguments, days=body.expires_in_days)):
         raise InvalidInputError(problems)
     await _check_task(deps, caller, body.task_id)
+    fingerprint = await _find_fingerprint(deps, body)
     await refuse_halted(deps, caller)
     key = await deps.decision_signing.key()
     whole = replace(
         standing,
+        fingerprint=fingerprint,
         arguments=encode_arguments(body.arguments),
         expires_at=now + timedelta(days=body.expires_in_days),
         key=key.version,
@@ -77,6 +80,18 @@ async def delete_standing_approval(standing_approval_id: str, deps: Dependencies
     known = is_id(standing_approval_id)
     if not known or await deps.approvals.revoke_standing(caller.workspace, standing_approval_id) is None:
         raise NotFoundError("standing approval")
+
+
+async def _find_fingerprint(deps: ApiDependencies, body: shapes.NewStandingApproval) -> str:
+    """Return the fingerprint of the declared tool that is approved, "" of a built-in one."""
+    if body.tool in TOOLS:
+        return ""
+    if body.task_id is None:
+        raise build_input_error("task_id", "must be the task that has declared the tool: it is approved as it is declared now")
+    declared = await deps.clusters.find(body.task_id, body.tool)
+    if declared is None:
+        raise build_input_error("tool", "must be a built-in tool, or one that the task has declared")
+    return declared.fingerprint
 
 
 async def _check_task(deps: ApiDependencies, caller: Caller, name: str | None) -> None:

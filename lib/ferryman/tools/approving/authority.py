@@ -70,11 +70,21 @@ def denies(approval: Approval, *, seq: int, place: CallPlace, verifier: Decision
 
 
 def admits_beforehand(
-    standing: StandingApproval, facts: CallFacts, *, place: CallPlace, verifier: DecisionVerifier, now: datetime
+    standing: StandingApproval,
+    facts: CallFacts,
+    *,
+    fingerprint: str,
+    place: CallPlace,
+    verifier: DecisionVerifier,
+    now: datetime,
 ) -> bool:
-    """Tell whether a person has approved such calls beforehand. Whether a use is left is for the store to say."""
+    """Tell whether a person has approved such calls beforehand, of a declared tool with this `fingerprint`, "" for others.
+
+    Whether a use is left is for the store to say.
+    """
     return (
         (standing.owner, standing.workspace) == (place.owner, place.workspace)
+        and standing.fingerprint == fingerprint
         and 1 <= standing.uses_max <= USES_LIMIT
         and _verify(standing, verifier)
         and standing.covers(facts, task=place.task, now=now)

@@ -148,7 +148,9 @@ class CallConfirmation:
     ) -> ApprovedSend | None:
         place, seq = CallPlace.read(self.claimed), self.claimed.ticket.seq
         for standing in await deps.approvals.list_standing(place.workspace):
-            if not admits_beforehand(standing, facts, place=place, verifier=deps.verifier, now=now):
+            if not admits_beforehand(
+                standing, facts, fingerprint=self.fingerprint, place=place, verifier=deps.verifier, now=now
+            ):
                 continue
             try:
                 used = await deps.approvals.take_standing(standing.id, execution=place.execution, seq=seq)
