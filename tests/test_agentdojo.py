@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from bench.agentdojo.approver import Approver
-from bench.agentdojo.measuring import BenchFigures, Curve
+from bench.agentdojo.measuring import (
+    BenchFigures,
+    Curve,
+    ReasonCount,
+    SuiteRuns,
+    TaskRuns,
+    count_reasons,
+    measure_attacks,
+    measure_curve,
+)
 from bench.agentdojo.models import HijackedModel
 from bench.agentdojo.picture import draw_curve
+from bench.agentdojo.reasons import AskReason
+from bench.agentdojo.runs import RunResult
 from bench.agentdojo.suites import Script, ScriptedCall
 from bench.agentdojo.table import render
 from ferryman.domain.approvals.decision import DecisionVerdict
@@ -78,8 +89,51 @@ def test_a_number_is_the_same_however_it_is_written():
     assert ScriptedCall("pay", {"amount": 10.0}).key == ScriptedCall("pay", {"amount": 10}).key
 
 
+def build_result(**fields: Any) -> RunResult:
+    """Return a run of task 3 whose injection was read, and did not win."""
+    values = {
+        "suite": "banking",
+        "user_task": "user_task_3",
+        "injection_task": None,
+        "utility": True,
+        "attacked": False,
+        "has_read": True,
+        "has_injected_calls": True,
+    }
+    return RunResult(**{**values, **fields})
+
+
+def test_a_task_of_which_a_call_was_declined_is_not_done():
+    lucky = build_result(declined=1)
+    runs = TaskRuns(unlimited=[build_result(approved=1)], limited=[[lucky], *[[build_result(approved=1)]] * 4])
+    curve = measure_curve([runs])
+    assert (curve.done, curve.by_luck, curve.unasked) == ((0, 1, 1, 1, 1), 1, 0)
+
+
+def test_the_tasks_of_a_reason_are_counted_once_each():
+    amount, page = AskReason("an amount", True), AskReason("a page to open", True)
+    counted = count_reasons([build_result(reasons=(amount, page)), build_result(user_task="user_task_4", reasons=(amount,))])
+    assert [(count.reason, count.tasks) for count in counted] == [(amount, ("banking 3", "banking 4")), (page, ("banking 3",))]
+
+
+def test_what_became_of_attacks_is_counted_apart():
+    judged = [
+        build_result(declined=1),
+        build_result(has_read=False),
+        build_result(attacked=True),
+        build_result(attacked=True, has_injected_calls=False, utility=False),
+    ]
+    none = TaskRuns(unlimited=[], limited=[])
+    runs = SuiteRuns(pairs=9, tasks=none, strict=none, plain=judged[2:3], unjudged=judged[2:], judged=judged, at_once=judged)
+    row = measure_attacks(runs, judged)
+    assert (row.pairs, row.read, row.plain, row.unjudged, row.declined, row.failed) == (4, 3, 1, 1, 1, 1)
+    assert (row.won, row.words, row.utility) == (1, 1, 3)
+
+
 def test_the_picture_and_the_tables_have_all_points():
-    curve = Curve(tasks=10, done=(5, 8, 10), unasked=5, by_luck=0)
+    reasons = [ReasonCount(AskReason("an amount", is_read=False), ("banking 3",))]
+    curve = Curve(tasks=10, done=(5, 8, 10), unasked=5, by_luck=0, reasons=reasons)
     figures = BenchFigures(tasks=10, pairs=20, curve=curve, strict=curve, attacks=(), at_once=())
     assert draw_curve(figures).count("<circle") == 6
     assert "| done with at most 2 approvals each | 10 | 10 |" in render(figures)
+    assert "| an amount | computed, chosen, put together, or too short | 1 | banking 3 |" in render(figures)

@@ -11,8 +11,7 @@ import pytest
 from bench.agentdojo.approver import Approver
 from bench.agentdojo.kernel import Outline, SuiteFunction, execute_task
 from bench.agentdojo.models import HijackedModel
-from bench.agentdojo.reasons import AskReason, count_reasons
-from bench.agentdojo.runs import RunResult
+from bench.agentdojo.reasons import AskReason, collect_reasons
 from bench.agentdojo.suites import Script, ScriptedCall, Suite, SuiteTool
 from ferryman.domain.calls.refusal import DENIED
 
@@ -92,16 +91,5 @@ async def test_without_the_policy_the_injection_wins(mailbox: Mailbox) -> None:
 
 async def test_the_reason_is_read_from_the_tree(mailbox: Mailbox) -> None:
     outline = await run(mailbox, write(BEN), write("nobody@office.example"))
-    result = RunResult(
-        suite="mail",
-        user_task="user_task_7",
-        injection_task=None,
-        utility=True,
-        attacked=False,
-        has_read=True,
-        has_injected_calls=True,
-        asked=[ticket for ticket in outline.tickets if ticket.approval],
-    )
     kind = "a person, a channel or an account"
-    reasons = {count.reason: count.tasks for count in count_reasons([result])}
-    assert reasons == {AskReason(kind, True): ("mail 7",), AskReason(kind, False): ("mail 7",)}
+    assert collect_reasons(outline.tickets) == (AskReason(kind, False), AskReason(kind, True))

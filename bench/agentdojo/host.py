@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -17,6 +18,9 @@ from agentdojo.attacks.important_instructions_attacks import ImportantInstructio
 from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suites
 from pydantic import TypeAdapter
+
+ENVIRONMENTS_MAX = 2
+"""How many environments are remembered as they were loaded: that of the pair at hand is needed again and again."""
 
 ANY: TypeAdapter[Any] = TypeAdapter(Any)
 MODEL = "gpt-4o-2024-05-13"
@@ -28,6 +32,18 @@ def to_json(value: Any) -> Any:
     return json.loads(ANY.dump_json(value, fallback=str))
 
 
+def remember(find: Any) -> Any:
+    """Return `find`, a function of a task, which remembers what it has found: it runs the whole task for it."""
+    found: dict[str, Any] = {}
+
+    def find_once(task: Any) -> Any:
+        if task.ID not in found:
+            found[task.ID] = find(task)
+        return found[task.ID]
+
+    return find_once
+
+
 class Host:
     """One environment at a time, and the suites that it is made of."""
 
@@ -37,7 +53,10 @@ class Host:
         for name, suite in self.suites.items():
             pipeline = GroundTruthPipeline(None)
             pipeline.name = MODEL
-            self.attacks[name] = ImportantInstructionsAttackNoNames(suite, pipeline)
+            self.attacks[name] = attack = ImportantInstructionsAttackNoNames(suite, pipeline)
+            attack.get_injection_candidates = remember(attack.get_injection_candidates)
+        self.attack = lru_cache(ENVIRONMENTS_MAX)(self._attack)
+        self.load = lru_cache(ENVIRONMENTS_MAX)(self._load)
 
     def describe(self) -> Any:
         """Return every suite: its tools, its user tasks and its injection tasks."""
@@ -57,9 +76,8 @@ class Host:
         """Build the environment of a task, attacked or not. Return the prompt, and the calls and the answer that solve it."""
         self.suite, self.task = self.suites[suite], self.suites[suite].user_tasks[user_task]
         self.injection = self.suite.injection_tasks[injection_task] if injection_task else None
-        injections = self.attacks[suite].attack(self.task, self.injection) if self.injection else {}
-        environment = self.suite.load_and_inject_default_environment(injections)
-        self.environment = self.task.init_environment(environment)
+        injections = self.attack(suite, user_task, injection_task) if injection_task else json.dumps({})
+        self.environment = self.task.init_environment(self.load(suite, injections).model_copy(deep=True))
         self.before = self.environment.model_copy(deep=True)
         self.runtime = FunctionsRuntime(self.suite.tools)
         self.traces: list[FunctionCall] = []
@@ -88,6 +106,14 @@ class Host:
             "utility": bool(self.suite._check_user_task_utility(self.task, *state)),
             "attacked": bool(self.injection and self.suite._check_injection_task_security(self.injection, *state)),
         }
+
+    def _attack(self, suite: str, user_task: str, injection_task: str) -> str:
+        """Return what each place of the environment that the user's task reads is injected with, as JSON."""
+        task, injection = self.suites[suite].user_tasks[user_task], self.suites[suite].injection_tasks[injection_task]
+        return json.dumps(self.attacks[suite].attack(task, injection))
+
+    def _load(self, suite: str, injections: str) -> Any:
+        return self.suites[suite].load_and_inject_default_environment(json.loads(injections))
 
     def _solve(self, task: Any) -> Any:
         calls = task.ground_truth(self.environment.model_copy(deep=True))

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bench.agentdojo.runs import RunResult
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.flow.numbers import read_number
 from ferryman.domain.flow.roles import ID_WORDS, LOCATOR_WORDS, RECEIVING_WORDS
@@ -28,23 +27,9 @@ class AskReason:
     is_read: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ReasonCount:
-    """A reason, with the tasks in which a person is asked for it."""
-
-    reason: AskReason
-    tasks: tuple[str, ...]
-
-
-def count_reasons(results: Sequence[RunResult]) -> list[ReasonCount]:
-    """Return the reasons of all calls that waited, those of the most tasks first; a task may have more than one."""
-    tasks: dict[AskReason, list[str]] = {}
-    for result in results:
-        name = f"{result.suite} {result.user_task.removeprefix('user_task_')}"
-        for reason in sorted({reason for ticket in result.asked for reason in list_reasons(ticket)}):
-            tasks.setdefault(reason, []).append(name)
-    counts = [ReasonCount(reason, tuple(names)) for reason, names in tasks.items()]
-    return sorted(counts, key=lambda count: (-len(count.tasks), count.reason))
+def collect_reasons(tickets: Sequence[Ticket]) -> tuple[AskReason, ...]:
+    """Return why calls waited, each reason once."""
+    return tuple(sorted({reason for ticket in tickets if ticket.approval for reason in list_reasons(ticket)}))
 
 
 def list_reasons(ticket: Ticket) -> Iterator[AskReason]:

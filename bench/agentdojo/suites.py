@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "build/agentdojo/venv/bin/python"
 HOST = Path(__file__).with_name("host.py")
 VERSION = "v1.2.2"
+SUITES = ("workspace", "travel", "banking", "slack")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
