@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from tests.campaigns.hostile.laundering.campaign import SCENARIOS as LAUNDERING
+from tests.campaigns.hostile.laundering.campaign import LaunderingScenario
 from tests.campaigns.hostile.layers import LAYERS
 from tests.campaigns.hostile.replacements import Layer, remove_layer
 from tests.campaigns.hostile.results import Results, run_scenarios
@@ -43,14 +45,14 @@ def main() -> int:
     return 1 if got or missed or not results.scenarios else 0
 
 
-def _sample(every: int) -> list[Scenario]:
-    kinds: dict[str, list[Scenario]] = {}
-    for scenario in SCENARIOS:
+def _sample(every: int) -> list[Scenario | LaunderingScenario]:
+    kinds: dict[str, list[Scenario | LaunderingScenario]] = {}
+    for scenario in (*SCENARIOS, *LAUNDERING):
         kinds.setdefault(scenario.kind, []).append(scenario)
     return [scenario for scenarios in kinds.values() for scenario in scenarios[::every]]
 
 
-def _layers(scenarios: Sequence[Scenario], layers: Sequence[Layer]) -> int:
+def _layers(scenarios: Sequence[Scenario | LaunderingScenario], layers: Sequence[Layer]) -> int:
     print("| without | scenarios that succeed | of which kinds |\n|---|---|---|")
     unseen = 0
     for layer in layers:

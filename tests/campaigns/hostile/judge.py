@@ -38,6 +38,10 @@ class Verdict:
     got: Mapping[str, Sequence[str]]
     missed: Mapping[str, Sequence[str]]
 
+    def join(self, other: Verdict) -> Verdict:
+        """Return what became of the scenarios of both."""
+        return Verdict(got={**self.got, **other.got}, missed={**self.missed, **other.missed})
+
 
 def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
     """Decide by the evidence what became of each scenario."""

@@ -663,4 +663,14 @@ LAYERS = (
             ),
         ),
     ),
+    Layer(
+        name="labels of what others wrote",
+        replacements=(
+            Replacement(
+                file="domain/labels/label.py",
+                old="    return max(parts, key=_INTEGRITY.index, default=Integrity.TRUSTED)",
+                new="    return Integrity.TRUSTED",
+            ),
+        ),
+    ),
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +14,9 @@ from pathlib import Path
 from tests.campaigns.hostile.evidence import gather
 from tests.campaigns.hostile.harness import Harness, start_harness
 from tests.campaigns.hostile.judge import Verdict, judge_runs
+from tests.campaigns.hostile.laundering.campaign import LaunderingScenario
 from tests.campaigns.hostile.perform import prepare_run, run_scenario
+from tests.campaigns.hostile.replacements import ROOT
 from tests.campaigns.hostile.scenario import Scenario
 
 AT_ONCE = 16
@@ -30,13 +35,33 @@ class Results:
 
 
 async def run_scenarios(
-    scenarios: Sequence[Scenario], *, source: Path | None = None, report: ReportProgress = lambda _, __: None
+    scenarios: Sequence[Scenario | LaunderingScenario],
+    *,
+    source: Path | None = None,
+    report: ReportProgress = lambda _, __: None,
 ) -> Results:
-    """Run the scenarios on a harness of their own, its functions from `source`."""
+    """Run the scenarios on a harness of their own, its functions from `source`; those of laundering in a process of theirs."""
     began = time.monotonic()
-    async with start_harness(source) as harness:
-        verdict = await run_campaign(harness, scenarios, report)
+    on_stack = [scenario for scenario in scenarios if isinstance(scenario, Scenario)]
+    verdict = await run_laundering([scenario for scenario in scenarios if isinstance(scenario, LaunderingScenario)], source)
+    if on_stack:
+        async with start_harness(source) as harness:
+            verdict = verdict.join(await run_campaign(harness, on_stack, report))
     return Results(scenarios=len(scenarios), verdict=verdict, seconds=time.monotonic() - began)
+
+
+async def run_laundering(scenarios: Sequence[LaunderingScenario], source: Path | None) -> Verdict:
+    """Run scenarios of laundering on stores in memory, with the library beside the functions of `source`."""
+    if not scenarios:
+        return Verdict(got={}, missed={})
+    around = {**os.environ, "PYTHONPATH": str(ROOT if source is None else source.parent / "lib")}
+    command = [sys.executable, "-m", f"{__package__}.laundering", *(scenario.name for scenario in scenarios)]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=ROOT, env=around)
+    printed, _ = await process.communicate()
+    lines = [json.loads(line) for line in printed.splitlines()]
+    absent = {scenario.name: ["it did not run"] for scenario in scenarios} if len(lines) != len(scenarios) else {}
+    missed = {name: sentences for name, _, sentences, _ in lines if sentences}
+    return Verdict(got={name: faults for name, faults, _, _ in lines if faults}, missed={**absent, **missed})
 
 
 async def run_campaign(harness: Harness, scenarios: Sequence[Scenario], report: ReportProgress = lambda _, __: None) -> Verdict:
