@@ -14,7 +14,8 @@ from ferryman.cli import exits
 
 from .conftest import Typed
 
-SETTINGS = {"http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}}}
+SETTINGS = {"http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}, "flow": None}}
+DECIDING = "method,url,credential,headers,body,query_params"
 
 
 @pytest.fixture
@@ -102,11 +103,11 @@ def test_the_templates_are_shown_with_the_number_of_their_tools(typed: Typed) ->
 def test_the_policy_says_of_every_tool_which_level_takes_it_away(typed: Typed, agent: str) -> None:
     rows = json.loads(typed("policy", agent, "--json").stdout)
     assert [row["tool"] for row in rows] == sorted(LISTED)
-    lines = {line.split()[0]: line.split(maxsplit=8)[1:] for line in typed("policy", agent).stdout.splitlines()}
-    assert lines["tool"] == ["task", "agent", "workspace", "plan", "catalog", "result", "asks", "why"]
-    assert lines["http_get"] == ["-", "yes", "yes", "yes", "yes", "allowed", "never", "-"]
+    lines = {line.split()[0]: line.split(maxsplit=9)[1:] for line in typed("policy", agent).stdout.splitlines()}
+    assert lines["tool"] == ["task", "agent", "workspace", "plan", "catalog", "result", "asks", "decides", "why"]
+    assert lines["http_get"] == ["-", "yes", "yes", "yes", "yes", "allowed", "never", "-", "-"]
     why = "the agent's allowed_tools do not name it"
-    assert lines["api_call"] == ["-", "no", "yes", "yes", "yes", "refused", "never", why]
+    assert lines["api_call"] == ["-", "no", "yes", "yes", "yes", "refused", "when_untrusted", DECIDING, why]
     assert lines["orchestrator__read_artifact"][1:5] == ["yes", "yes", "yes", "no"]
 
 

@@ -10,6 +10,7 @@ import pytest
 from ferryman.catalog.tools import LISTED
 from ferryman.domain.agents.rules import find_agent_problems, find_list_problems
 from ferryman.domain.changes import change_value
+from ferryman.domain.tools.correction import ArgumentRole, FlowCorrection
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.agent import Agent, build_default_agent
 from tests.builders import START
@@ -34,7 +35,9 @@ def test_everything_that_an_agent_may_have_is_accepted() -> None:
     settings = {
         "http_get": ToolSettings(calls_max=1, timeout_s=2.5, arguments={"headers": {"Accept": "text/plain"}}),
         "get_user_profile": ToolSettings(calls_max=1_000),
-        "declaredTool": ToolSettings(arguments={"anything": [1, {"a": None}]}),
+        "declaredTool": ToolSettings(
+            arguments={"anything": [1, {"a": None}]}, flow=FlowCorrection(roles={"n" * 200: ArgumentRole.FREE})
+        ),
     }
     problems = find_problems(
         name="n" * 100,
@@ -52,6 +55,18 @@ def test_everything_that_an_agent_may_have_is_accepted() -> None:
     ("fields", "field", "message"),
     [
         ({"name": " "}, "name", "must not be empty"),
+        (
+            settings_of("x", flow=FlowCorrection(roles={f"a{n}": ArgumentRole.FREE for n in range(101)})),
+            "tool_settings.x.flow.roles",
+            "of at most 100 arguments, got 101",
+        ),
+        (settings_of("x", flow=FlowCorrection(roles={"n" * 201: ArgumentRole.FREE})), "tool_settings.x.flow.roles", "1 to 200"),
+        (settings_of("x", flow=FlowCorrection(roles={"\ud800": ArgumentRole.FREE})), "tool_settings.x.flow.roles", "Unicode"),
+        (
+            settings_of("webhook", flow=FlowCorrection(roles={"colour": ArgumentRole.FREE})),
+            "tool_settings.webhook.flow.roles.colour",
+            "is no argument of the tool; its arguments: url, body",
+        ),
         ({"name": "n" * 101}, "name", "must be at most 100 characters, is 101"),
         ({"description": "d" * 1_001}, "description", "must be at most 1000 characters, is 1001"),
         ({"system_prompt": "p" * 50_001}, "system_prompt", "must be at most 50000 characters, is 50001"),

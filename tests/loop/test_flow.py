@@ -10,7 +10,12 @@ import pytest
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.executions.message import Reply
+from ferryman.domain.tools.correction import ArgumentRole, FlowCorrection
+from ferryman.domain.tools.settings import ToolSettings
+from ferryman.domain.workspaces.agent import build_default_agent
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.loop.preamble import RULES
+from ferryman.tools.approving.digests import digest_policy
 
 from .conftest import Stage, says
 
@@ -109,3 +114,41 @@ async def test_long_texts_are_judged_in_a_worker_process(stage: Stage) -> None:
     _, second = await run(stage, says("", ("http_get", READS)), post(GIST), prompt=long)
     assert second.flow is not None
     assert second.flow.reason == "trusted"
+
+
+def correct(stage: Stage, tool: str, **fields: Any) -> None:
+    """Have the owner say something of a tool, in the settings of the default agent."""
+    agent = build_default_agent("o", derive_default_workspace("o"))
+    stage.memory.agents[agent.id] = replace(agent, tool_settings={tool: ToolSettings(**fields)})
+
+
+async def test_the_owner_says_which_arguments_decide(stage: Stage) -> None:
+    correct(stage, "http_post", flow=FlowCorrection(roles={"url": ArgumentRole.FREE}))
+    _, second = await run(stage, says("", ("http_get", READS)), post(OTHER))
+    assert second.flow is not None
+    assert second.flow.reason != "tainted" or all("url" not in line for line in second.flow.lines)
+
+
+async def test_the_owner_says_that_a_tool_which_reads_changes_something(stage: Stage) -> None:
+    correct(stage, "http_get", flow=FlowCorrection(changes=True))
+    _, second = await run(stage, says("", ("http_get", READS)), says("", ("http_get", {"url": OTHER})))
+    assert second.flow is not None
+    assert (second.flow.asks, second.flow.reason) == (True, "tainted")
+
+
+async def test_a_correction_is_frozen_when_an_execution_begins(stage: Stage) -> None:
+    correction = FlowCorrection(changes=True)
+    correct(stage, "http_get", flow=correction)
+    await run(stage)
+    assert stage.execution.policy is not None
+    assert stage.execution.policy.settings_of("http_get").flow == correction
+    without = replace(stage.execution.policy, settings={})
+    assert digest_policy(without) != digest_policy(stage.execution.policy)
+
+
+async def test_an_argument_that_the_owner_has_fixed_is_the_owners_own(stage: Stage) -> None:
+    correct(stage, "http_post", arguments={"url": OTHER})
+    _, second = await run(stage, says("", ("http_get", READS)), post(GIST))
+    assert second.flow is not None
+    assert (second.flow.asks, second.flow.reason) == (False, "trusted")
+    assert any("fixed by the owner" in line for line in second.flow.lines)

@@ -21,7 +21,7 @@ from .values import RULES
 
 WORKSPACE = derive_default_workspace("ann")
 DEFAULT = derive_default_agent(WORKSPACE)
-SETTINGS = {"http_get": {"calls_max": 5, "timeout_s": 2.5, "arguments": {"headers": {"Accept": "text/plain"}}}}
+SETTINGS = {"http_get": {"calls_max": 5, "timeout_s": 2.5, "arguments": {"headers": {"Accept": "text/plain"}}, "flow": None}}
 NEW = {"name": "Prices", "description": "d", "system_prompt": "Be brief.", "allowed_tools": ["http_get", "read_artifact"]}
 
 
@@ -197,6 +197,8 @@ async def test_the_policy_says_of_every_tool_which_levels_take_it_away(client: h
     stage.memory.workspaces[WORKSPACE] = replace(build_default_workspace("ann"), allowed_tools=("http_get", "webhook"))
     rows = await read_policy(client, (await create(client))["agent_id"])
     assert sorted(rows) == sorted(LISTED)
+    flow = rows["http_get"].pop("flow")
+    assert (flow["changes"], flow["sends"], flow["corrected"]) == (False, False, False)
     assert rows["http_get"] == {"allowed": True, "taken_by": [], "reason": "every level allows it", "asks": "never"}
     assert rows["webhook"]["taken_by"] == ["agent"]
     assert rows["api_call"]["taken_by"] == ["agent", "workspace"]
@@ -207,11 +209,48 @@ async def test_the_policy_says_of_every_tool_which_levels_take_it_away(client: h
 
 
 async def test_the_policy_says_of_every_tool_whether_a_person_is_asked(client: httpx.AsyncClient, stage: Stage) -> None:
-    rules = (ApprovalRule(mode=ConfirmationMode.WHEN_UNTRUSTED, tools=("http_get",)),)
+    rules = (ApprovalRule(mode=ConfirmationMode.ALWAYS, tools=("http_get",)),)
     stage.memory.workspaces[WORKSPACE] = replace(build_default_workspace("ann"), approvals=rules)
     rows = await read_policy(client, (await create(client, approvals=RULES))["agent_id"])
-    assert (rows["http_get"]["asks"], rows["http_post"]["asks"]) == ("when_untrusted", "depends")
-    assert rows["api_call"]["asks"] == "never"
+    assert (rows["http_get"]["asks"], rows["http_post"]["asks"]) == ("always", "depends")
+    assert (rows["api_call"]["asks"], rows["web_fetch"]["asks"]) == ("when_untrusted", "never")
+
+
+async def test_the_owner_corrects_which_arguments_of_a_tool_decide(client: httpx.AsyncClient) -> None:
+    correction = {"changes": None, "sends": None, "destroys": None, "reads_people": None, "roles": {"body": "free"}}
+    stored = await create(client, tool_settings={"webhook": {"flow": {"roles": {"body": "free"}}}})
+    assert stored["tool_settings"]["webhook"]["flow"] == correction
+    rows = await read_policy(client, stored["agent_id"])
+    assert (rows["webhook"]["flow"]["roles"], rows["webhook"]["flow"]["corrected"]) == (
+        {"url": "decides", "body": "free"},
+        True,
+    )
+    assert not rows["api_call"]["flow"]["corrected"]
+
+
+async def test_a_tool_that_the_owner_says_changes_something_is_asked_about(client: httpx.AsyncClient) -> None:
+    stored = await create(client, tool_settings={"http_get": {"flow": {"changes": True}}})
+    assert (await read_policy(client, stored["agent_id"]))["http_get"]["asks"] == "when_untrusted"
+
+
+async def test_fixed_arguments_are_the_owners_own(client: httpx.AsyncClient) -> None:
+    stored = await create(client, tool_settings={"http_post": {"arguments": {"url": "https://api.github.com/gists/1"}}})
+    assert (await read_policy(client, stored["agent_id"]))["http_post"]["flow"]["fixed"] == ["url"]
+
+
+@pytest.mark.parametrize(
+    ("flow", "field", "message"),
+    [
+        ({"roles": {"colour": "free"}}, "tool_settings.webhook.flow.roles.colour", "is no argument of the tool"),
+        ({"roles": {"body": "none"}}, "tool_settings.webhook.flow.roles.body", "decides"),
+        ({"changes": "no"}, "tool_settings.webhook.flow.changes", "boolean"),
+    ],
+)
+async def test_a_correction_that_says_nothing_of_a_tool_is_refused(
+    client: httpx.AsyncClient, flow: dict[str, Any], field: str, message: str
+) -> None:
+    answer = await client.post("/v1/agents", json={**NEW, "tool_settings": {"webhook": {"flow": flow}}})
+    assert message in read_problems(answer)[field]
 
 
 async def test_the_policy_of_a_task_takes_away_what_the_task_does_not_enable(client: httpx.AsyncClient) -> None:

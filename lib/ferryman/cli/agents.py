@@ -11,11 +11,13 @@ from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.fields import FILE, add_options, read_tool_fields
 from ferryman.cli.jobs import deletes_by_job, follow_deletion
 from ferryman.client import PAGE_MAX
+from ferryman.domain.tools.correction import ArgumentRole
 from ferryman.domain.workspaces.agent import Titles
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
 
 LEVELS = tuple(level.value for level in PolicyLevel)
 YES, NO, NOT_JUDGED = "yes", "no", "-"
+DECIDES, CORRECTED = ArgumentRole.DECIDES.value, " (corrected)"
 CLEARED = ("model", "max_credits_month", "conversation_credits_max")
 """The options whose value none takes away what was set."""
 
@@ -31,6 +33,7 @@ def agent() -> None:
       allowed_tools: [http_get, api_call]
       tool_settings:
         http_get: {calls_max: 5, timeout_s: 10, arguments: {headers: {Accept: text/plain}}}
+        webhook: {flow: {roles: {body: free}}}
     """
 
 
@@ -148,12 +151,13 @@ async def policy(session: ApiSession, agent: str, task: str | None) -> None:
     A tool may be called where all of them allow it. Names with and without the prefix orchestrator__ are the same.
 
     The column asks says whether its calls wait for a person: always, when_untrusted, never, or depends, which is on their host,
-    method or amount.
+    method or amount. With when_untrusted a call waits where text of others may have decided one of the arguments in the column
+    decides; none for a tool that only reads. Correct them by tool_settings: {TOOL: {flow: {roles: {ARGUMENT: content}}}}.
     """
     rows = [row async for row in session.client.iterate_policy(agent, task=task, limit=PAGE_MAX)]
     session.screen.print_json(rows)
     table = [_build_row(row, judges_task=task is not None) for row in rows]
-    session.screen.print_table(table, "tool", *LEVELS, "result", "asks", "why", empty="There are no tools.")
+    session.screen.print_table(table, "tool", *LEVELS, "result", "asks", "decides", "why", empty="There are no tools.")
 
 
 def _build_row(row: Mapping[str, Any], *, judges_task: bool) -> dict[str, Any]:
@@ -162,7 +166,17 @@ def _build_row(row: Mapping[str, Any], *, judges_task: bool) -> dict[str, Any]:
     if not judges_task:
         levels[PolicyLevel.TASK.value] = NOT_JUDGED
     result, why = ("allowed", "") if row["allowed"] else ("refused", row["reason"])
-    return {"tool": row["tool"], **levels, "result": result, "asks": row["asks"], "why": why}
+    decides = _list_deciding(row["flow"])
+    return {"tool": row["tool"], **levels, "result": result, "asks": row["asks"], "decides": decides, "why": why}
+
+
+def _list_deciding(flow: Mapping[str, Any] | None) -> str:
+    """Return the arguments that decide where an effect goes, with a mark where the owner has corrected them."""
+    if flow is None:
+        return NOT_JUDGED
+    has_effect = flow["changes"] or flow["sends"]
+    names = [name for name, role in flow["roles"].items() if role == DECIDES and has_effect]
+    return (",".join(names) or NOT_JUDGED) + (CORRECTED if flow["corrected"] else "")
 
 
 def _print(session: ApiSession, stored: Mapping[str, Any]) -> None:

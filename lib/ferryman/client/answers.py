@@ -419,6 +419,16 @@ class FileJson(TypedDict):
     updated_at: str
 
 
+class FlowCorrectionJson(TypedDict):
+    """What the owner says against the flow signature that was derived for a tool. Null: as it was derived."""
+
+    changes: bool | None
+    sends: bool | None
+    destroys: bool | None
+    reads_people: bool | None
+    roles: dict[str, Literal["decides", "content", "detail", "free"]]
+
+
 class FlowLabelJson(TypedDict):
     """How far a value may be trusted, who may read it, and from where it was read; `more` tells that there is more."""
 
@@ -926,6 +936,7 @@ class ToolSettingsJson(TypedDict):
     calls_max: int | None
     timeout_s: float | None
     arguments: dict[str, Any]
+    flow: FlowCorrectionJson | None
 
 
 class UsageCountsJson(TypedDict):

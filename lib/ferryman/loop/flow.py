@@ -18,10 +18,11 @@ from ferryman.domain.calls.part import PartKind
 from ferryman.domain.conversations.compaction import list_questions
 from ferryman.domain.conversations.turns import cut_attachments
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
+from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.flow.calls import CallToJudge, ReadResult, judge_call
 from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature, narrow_by_method
 from ferryman.domain.flow.passing import list_labels
-from ferryman.domain.flow.signature import FlowSignature, fix_signature
+from ferryman.domain.flow.signature import FlowSignature, apply_settings
 from ferryman.domain.flow.verdict import FlowReason
 from ferryman.domain.labels.label import FlowLabel, Integrity
 from ferryman.domain.tools.declared import DeclaredTool
@@ -97,7 +98,9 @@ async def judge_calls(
 
 
 async def _judge(deps: LoopDependencies, execution: Execution, state: FlowState, call: ToolCall, label: FlowLabel) -> CallFlow:
-    if call.name in TOOLS and not TOOLS[call.name].policy.changes:
+    policy = execution.policy
+    assert policy is not None, "an opened execution has a policy"
+    if call.name in TOOLS and not TOOLS[call.name].policy.changes and policy.settings_of(call.name).flow is None:
         return READS
     if label.integrity is Integrity.TRUSTED and not any(list_labels(call.arguments)):
         return UNTAINTED
@@ -110,7 +113,7 @@ async def _judge(deps: LoopDependencies, execution: Execution, state: FlowState,
         label=label,
         written=state.written,
         read=tuple(state.read),
-        readers=_find_readers(deps, state),
+        readers=_find_readers(deps, policy, state),
     )
     if job.measure() <= INLINE_CHARACTERS_MAX:
         return judge_call(job)
@@ -136,18 +139,22 @@ async def _find_signature(
     signature = state.signatures[name]
     if name in TOOLS:
         signature = narrow_by_method(signature, TOOLS[name], arguments)
-    return fix_signature(signature, policy.settings_of(name).arguments), arguments
+    settings = policy.settings_of(name)
+    return apply_settings(signature, settings.flow, settings.arguments), arguments
 
 
-def _find_readers(deps: LoopDependencies, state: FlowState) -> dict[str, FlowSignature]:
-    """Return the signatures of the tools that were called and whose results people alone wrote."""
+def _find_readers(deps: LoopDependencies, policy: ExecutionPolicy, state: FlowState) -> dict[str, FlowSignature]:
+    """Return the signatures of the tools that were called and whose results people alone wrote.
+
+    Of a tool that a stranger may have defined only the owner says so; whatever its arguments are, each has to be trusted.
+    """
     readers = {}
     for name in {result.tool for result in state.read}:
-        signature = state.signatures.get(name) or _derive_own(deps, name)
-        if signature is not None:
-            state.signatures[name] = signature
-            if signature.reads_people:
-                readers[name] = signature
+        settings = policy.settings_of(name)
+        signature = state.signatures.get(name) or _derive_own(deps, name) or FlowSignature(tool=name, changes=True)
+        signature = apply_settings(signature, settings.flow, settings.arguments)
+        if signature.reads_people:
+            readers[name] = signature
     return readers
 
 

@@ -19,6 +19,7 @@ from ferryman.domain.labels.label import OWNED, FlowLabel, Source
 from ferryman.domain.owners.cap import Cap
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
+from ferryman.domain.tools.correction import FlowCorrection
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.effective_policy import NO_LIMITS, ToolLimits
 from ferryman.serving.api.shapes import call
@@ -80,7 +81,7 @@ def build_setup(response: shapes.OpeningResponse) -> ExecutionSetup:
 def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
     """Return the policy that is told."""
     headers = tuple(_same(ServiceHeaders, header) for header in response.headers)
-    settings = {name: _same(ToolSettings, part) for name, part in response.settings.items()}
+    settings = {name: _build_settings(part) for name, part in response.settings.items()}
     return _same(
         ExecutionPolicy,
         response,
@@ -91,6 +92,10 @@ def build_policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
         settings=settings,
         approvals=NO_RULES if response.approvals is None else _build_rules(response.approvals),
     )
+
+
+def _build_settings(response: shapes.ToolSettingsResponse) -> ToolSettings:
+    return _same(ToolSettings, response, flow=None if response.flow is None else _same(FlowCorrection, response.flow))
 
 
 def _build_rules(response: ApprovalRulesResponse) -> ApprovalRules:

@@ -8,8 +8,9 @@ import pytest
 
 from ferryman.catalog.tools import TOOLS
 from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature, narrow_by_method
-from ferryman.domain.flow.signature import ArgumentRole, FlowCorrection, FlowSignature, correct_signature
+from ferryman.domain.flow.signature import FlowSignature, correct_signature
 from ferryman.domain.http.request import Method
+from ferryman.domain.tools.correction import ArgumentRole, FlowCorrection
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
 from tests.openapi.documents import read_tools
 from tests.openapi.petstore import PETSTORE

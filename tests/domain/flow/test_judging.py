@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from ferryman.domain.flow.derivation import derive_signature
 from ferryman.domain.flow.judging import LEAVES_MAX, FlowContext, judge_flow, trusts_result
 from ferryman.domain.flow.records import index_records, list_records
-from ferryman.domain.flow.signature import ArgumentRole, FlowCorrection, correct_signature
+from ferryman.domain.flow.signature import correct_signature
 from ferryman.domain.flow.tokens import TEXT_CHARACTERS_MAX
 from ferryman.domain.flow.trusted import index_text
 from ferryman.domain.flow.values import FlowValue
 from ferryman.domain.flow.verdict import ORIGINS_SHOWN_MAX, FlowReason, FlowVerdict, Trust, list_lines
 from ferryman.domain.labels.label import BOTTOM, OWNED, READ, Confidentiality, FlowLabel, Integrity, Source
+from ferryman.domain.tools.correction import ArgumentRole, FlowCorrection
 from tests.linear import find_growth
 
 PROMPT = "Mail the summary to ann@mail.test, and put it in the file 'weekly-report.docx'."

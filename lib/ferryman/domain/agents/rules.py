@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 
 from ferryman.domain.approvals.rule_problems import find_rule_problems
+from ferryman.domain.flow.correction_problems import find_correction_problems
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
@@ -79,6 +80,9 @@ def _find_settings_problems(settings: Mapping[str, ToolSettings], tools: Mapping
     for name, value in settings.items():
         where, tool = f"tool_settings.{name}", by_name.get(strip_prefix(name))
         yield from _find_limit_problems(where, value, tool)
+        if value.flow is not None:
+            known_arguments = tool.schema.get("properties", {}) if isinstance(tool, Tool) else None
+            yield from find_correction_problems(f"{where}.flow", value.flow, known_arguments)
         fault = _find_json_fault(value.arguments)
         if fault is not None:
             yield Problem(f"{where}.arguments", fault)

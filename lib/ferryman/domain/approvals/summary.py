@@ -20,12 +20,17 @@ class AskingMode(StrEnum):
     ALWAYS = "always"
 
 
-def find_asking(rules: ApprovalRules, tool: str, *, needs_confirmation: bool) -> AskingMode:
-    """Return whether calls of `tool` wait for a person: the strictest that any level says."""
+def find_asking(rules: ApprovalRules, tool: str, *, needs_confirmation: bool, has_effect: bool = True) -> AskingMode:
+    """Return whether calls of `tool` wait for a person: the strictest that any level says.
+
+    Nothing of untrusted text decides where a call goes that has no effect.
+    """
     if needs_confirmation:
         return AskingMode.ALWAYS
     levels = [_list_modes(level, tool) for level in (rules.task, rules.agent, rules.workspace)]
     modes = {find_strictest(answers) for answers in product(*levels)}
+    if not has_effect:
+        modes = {ConfirmationMode.NEVER if mode is ConfirmationMode.WHEN_UNTRUSTED else mode for mode in modes}
     return AskingMode(modes.pop()) if len(modes) == 1 else AskingMode.DEPENDS
 
 

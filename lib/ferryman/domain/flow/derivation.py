@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from ferryman.domain.flow.roles import classify_argument, is_executable, is_locator
-from ferryman.domain.flow.signature import ArgumentFlow, ArgumentRole, FlowSignature
+from ferryman.domain.flow.signature import ArgumentFlow, FlowSignature
 from ferryman.domain.flow.verbs import SAFE_METHODS, classify_action
 from ferryman.domain.flow.words import read_words, split_words
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.http.request import Method
+from ferryman.domain.tools.correction import ArgumentRole
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 

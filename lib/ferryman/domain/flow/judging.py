@@ -10,13 +10,14 @@ from typing import Any
 from ferryman.domain.flow.identifiers import IDENTIFIERS_MAX, list_identifiers
 from ferryman.domain.flow.records import RecordIndex
 from ferryman.domain.flow.roles import classify_argument
-from ferryman.domain.flow.signature import ArgumentFlow, ArgumentRole, FlowSignature
+from ferryman.domain.flow.signature import ArgumentFlow, FlowSignature
 from ferryman.domain.flow.tokens import TEXT_CHARACTERS_MAX
 from ferryman.domain.flow.trusted import Match, TrustedText, find_trusted, index_text
 from ferryman.domain.flow.values import FlowValue
 from ferryman.domain.flow.verdict import VALUE_SHOWN_MAX, ArgumentOrigin, FlowReason, FlowVerdict, Trust
 from ferryman.domain.json_tree import walk
 from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity, Source
+from ferryman.domain.tools.correction import ArgumentRole
 
 LEAVES_MAX = 1_000
 """How many values the arguments of a call may have; one with more waits for a person."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ferryman.domain.flow.signature import ArgumentFlow, ArgumentRole
+from ferryman.domain.flow.signature import ArgumentFlow
 from ferryman.domain.flow.verbs import CHANGING, READING, makes_new
 from ferryman.domain.flow.words import read_words, split_words
+from ferryman.domain.tools.correction import ArgumentRole
 
 CONTENT_WORDS = read_words(
     """body caption comment comments content contents description details feedback html markdown memo message note notes

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
-
-class ArgumentRole(StrEnum):
-    """What an argument is to the effect of a call."""
-
-    DECIDES = "decides"
-    """Where the effect goes: a recipient, a URL, an account, an amount, the id or the name of the thing."""
-    CONTENT = "content"
-    """What others read there. It may hold links, addresses and account numbers, which decide where its reader goes."""
-    DETAIL = "detail"
-    """How or when, or whatever else decides nothing, but for such links, addresses and account numbers."""
-    FREE = "free"
-    """What decides nothing, whatever it holds: the owner alone reads it, or says so."""
+from ferryman.domain.tools.correction import ArgumentRole, FlowCorrection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,26 +52,6 @@ class FlowSignature:
         return self.arguments.get(name) or ArgumentFlow(role=ArgumentRole.DECIDES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowCorrection:
-    """What the owner of a tool says against its derived signature; None leaves what was derived.
-
-    `roles` are those of arguments, by name.
-    """
-
-    changes: bool | None = None
-    sends: bool | None = None
-    destroys: bool | None = None
-    reads_people: bool | None = None
-    roles: Mapping[str, ArgumentRole] = field(default_factory=dict)
-
-
-def fix_signature(signature: FlowSignature, arguments: Iterable[str]) -> FlowSignature:
-    """Return `signature` where the owner has fixed these arguments."""
-    fixed = frozenset(arguments)
-    return replace(signature, fixed=fixed) if fixed else signature
-
-
 def correct_signature(signature: FlowSignature, correction: FlowCorrection) -> FlowSignature:
     """Return `signature` as its owner has corrected it."""
     roles = {name: replace(signature.find_flow(name), role=role, is_whole=True) for name, role in correction.roles.items()}
@@ -95,3 +63,10 @@ def correct_signature(signature: FlowSignature, correction: FlowCorrection) -> F
         reads_people=signature.reads_people if correction.reads_people is None else correction.reads_people,
         arguments={**signature.arguments, **roles},
     )
+
+
+def apply_settings(signature: FlowSignature, correction: FlowCorrection | None, fixed: Iterable[str]) -> FlowSignature:
+    """Return `signature` with what its owner says of the tool: a correction, and the arguments that are fixed."""
+    corrected = signature if correction is None else correct_signature(signature, correction)
+    arguments = frozenset(fixed)
+    return replace(corrected, fixed=arguments) if arguments else corrected

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ferryman.domain.stored import LEFT_OUT
+from ferryman.domain.tools.correction import FlowCorrection
 from ferryman.domain.tools.names import strip_prefix
 
 CALLS_LIMIT = 1_000
@@ -20,12 +22,14 @@ class ToolSettings:
     """An agent's settings of one tool.
 
     `calls_max` is how many calls of it an execution may make, `timeout_s` how many seconds each may take; None: as the plan and
-    the tool allow. `arguments` are fixed: the model is not shown them in the tool's schema, and cannot change them.
+    the tool allow. `arguments` are fixed: the model is not shown them in the tool's schema, and cannot change them. `flow` is
+    what its owner says against the tool's derived flow signature; None: nothing.
     """
 
     calls_max: int | None = None
     timeout_s: float | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    flow: FlowCorrection | None = field(default=None, metadata=LEFT_OUT)
 
     def fix_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call with the fixed ones, whatever the call says for these."""

@@ -18,13 +18,16 @@ from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.tools.settings import ToolSettings
+from ferryman.domain.tools.correction import FlowCorrection
+from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.settings import ToolSettings, find_settings
 from ferryman.domain.workspaces import agent as rules
 from ferryman.domain.workspaces.agent import Agent
-from ferryman.domain.workspaces.effective_policy import ToolLimits, compute_policy
+from ferryman.domain.workspaces.effective_policy import PolicyRow, ToolLimits, compute_policy
 from ferryman.serving.api.access import READS, CurrentCaller, Dependencies, Manager, Reader, get_plan
 from ferryman.serving.api.agent_checks import check_agent
 from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.flow_signatures import describe_signature
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.jobs import answer_again, build_job, find_started_job, start_job
 from ferryman.serving.api.paging import ByName, cut_by_name
@@ -144,7 +147,7 @@ async def get_agent_policy(
     if workspace is None:
         raise NotFoundError("workspace")
     plan = get_plan(deps, caller.owner)
-    declared = [] if known is None else [tool.name for tool in await deps.clusters.tools(known.id) if tool.enabled]
+    declared = {} if known is None else {tool.name: tool for tool in await deps.clusters.tools(known.id) if tool.enabled}
     rows = compute_policy(
         ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools),
         listed=tuple(LISTED),
@@ -156,17 +159,23 @@ async def get_agent_policy(
     approvals = ApprovalRules(
         task=() if known is None else known.approvals, agent=agent.approvals, workspace=workspace.approvals
     )
-    tools = tuple(
-        shapes.PolicyRowResponse(
-            tool=row.tool,
-            allowed=row.is_allowed,
-            taken_by=row.taken_by,
-            reason=row.sentence,
-            asks=find_asking(approvals, row.tool, needs_confirmation=_needs_confirmation(row.tool)),
-        )
-        for row in here
-    )
+    tools = tuple(_build_row(row, approvals, declared, agent) for row in here)
     return shapes.AgentPolicy(agent_id=agent.id, task_id=task, tools=tools, next=following)
+
+
+def _build_row(
+    row: PolicyRow, approvals: ApprovalRules, declared: Mapping[str, DeclaredTool], agent: Agent
+) -> shapes.PolicyRowResponse:
+    flow = describe_signature(row.tool, declared, find_settings(agent.tool_settings, row.tool))
+    has_effect = flow is None or flow.changes or flow.sends
+    return shapes.PolicyRowResponse(
+        tool=row.tool,
+        allowed=row.is_allowed,
+        taken_by=row.taken_by,
+        reason=row.sentence,
+        asks=find_asking(approvals, row.tool, needs_confirmation=_needs_confirmation(row.tool), has_effect=has_effect),
+        flow=flow,
+    )
 
 
 async def _find_task(deps: ApiDependencies, caller: Caller, task: str) -> Task:
@@ -195,10 +204,15 @@ def _read_fields(body: shapes.AgentChange) -> dict[str, Any]:
     """Return the fields of an agent that `body` sets, as they are stored."""
     fields: dict[str, Any] = body.model_dump(exclude_unset=True)
     if "tool_settings" in fields:
-        fields["tool_settings"] = {name: ToolSettings(**value) for name, value in fields["tool_settings"].items()}
+        fields["tool_settings"] = {name: _read_settings(value) for name, value in fields["tool_settings"].items()}
     if "approvals" in fields:
         fields["approvals"] = build_rules(fields["approvals"])
     return fields
+
+
+def _read_settings(dumped: Mapping[str, Any]) -> ToolSettings:
+    flow = dumped.get("flow")
+    return ToolSettings(**{**dumped, "flow": None if flow is None else FlowCorrection(**flow)})
 
 
 async def _set_archived(deps: ApiDependencies, agent: Agent, *, archived: bool) -> shapes.AgentResponse:

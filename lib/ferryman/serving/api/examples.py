@@ -184,21 +184,26 @@ _AGENT = {
     **{"id": AGENT, "workspace": WORKSPACE, "name": "Prices"},
     **{"description": "Reads prices, and sends nothing.", "system_prompt": "You report prices in euros.", "model": None},
     **{"allowed_tools": ["api_call", "http_get"], "template": None, "is_default": False, "archived": False},
-    "tool_settings": {"http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}}},
+    "tool_settings": {
+        "http_get": {"calls_max": 5, "timeout_s": 10.0, "arguments": {"headers": {"Accept": "text/plain"}}, "flow": None}
+    },
     **{"max_credits_month": "500", "conversation_credits_max": "50", "created_at": AT, "updated_at": AT},
     "approvals": [_RULE],
 }
+_FLOW = {"changes": True, "sends": False, "destroys": False, "reads_people": False, "fixed": []}
 _POLICY = {
     **{"agent_id": AGENT, "task_id": None, "next": None},
     "tools": [
         {
             **{"tool": "api_call", "allowed": True, "taken_by": [], "reason": "every level allows it"},
             "asks": "depends",
+            "flow": {**_FLOW, "roles": {"method": "decides", "url": "decides", "body": "decides"}, "corrected": False},
         },
         {
             **{"tool": "webhook", "allowed": False, "taken_by": ["agent"]},
             "reason": "the agent's allowed_tools do not name it",
             "asks": "always",
+            "flow": {**_FLOW, "roles": {"url": "decides", "body": "free"}, "corrected": True},
         },
     ],
 }

@@ -106,10 +106,13 @@ def read_shape(place: str, kind: type[Shape], line: Line) -> Shape:
 
 
 def read_agent(place: str, line: Line, *, until: datetime) -> tuple[AgentLine, Agent]:
-    """Return the agent of a line, under the id that it has there, as nobody's; what is later than `until` is of then."""
+    """Return the agent of a line, under the id that it has there, as nobody's; what is later than `until` is of then.
+
+    Which arguments of a tool decide is for a person to say, not for a document: corrections of flow signatures stay behind.
+    """
     shape = read_shape(place, AgentLine, line)
     fields = shape.model_dump(exclude={"is_default", "created_at", "updated_at", "tool_settings"})
-    settings = {name: ToolSettings(**setting.model_dump()) for name, setting in shape.tool_settings.items()}
+    settings = {name: ToolSettings(**setting.model_dump(exclude={"flow"})) for name, setting in shape.tool_settings.items()}
     fields |= {"approvals": build_rules(fields["approvals"])}
     return shape, Agent(**fields, owner="", workspace="", tool_settings=settings, **_date(shape, until))
 

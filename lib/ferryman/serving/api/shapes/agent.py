@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from ferryman.domain.approvals.summary import AskingMode
+from ferryman.domain.tools.correction import ArgumentRole
 from ferryman.domain.tools.names import LISTED_MAX
 from ferryman.domain.workspaces.agent import Titles
 from ferryman.domain.workspaces.effective_policy import PolicyLevel
@@ -24,6 +25,20 @@ ToolNames = Annotated[
 ]
 
 
+class FlowCorrectionRequest(RequestShape):
+    """What the owner says against the flow signature that was derived for a tool; what is left out stays as it was derived."""
+
+    changes: StrictBool | None = Field(default=None, description="Whether it changes something")
+    sends: StrictBool | None = Field(default=None, description="Whether data leaves to where its arguments say")
+    destroys: StrictBool | None = Field(default=None, description="Whether it takes something away")
+    reads_people: StrictBool | None = Field(default=None, description="Whether people alone write what it reads, as contacts")
+    roles: dict[StrictStr, ArgumentRole] = Field(
+        default_factory=dict,
+        description="By names of arguments. decides: where the effect goes; content: what others read, its links decide; "
+        "detail: how or when, its links decide; free: nothing in it decides",
+    )
+
+
 class ToolSettingsRequest(RequestShape):
     """What the agent's calls of one tool are held to, below what the plan and the tool allow."""
 
@@ -31,6 +46,9 @@ class ToolSettingsRequest(RequestShape):
     timeout_s: StrictFloat | StrictInt | None = Field(default=None, description="How many seconds a call of it may take")
     arguments: dict[str, Any] = Field(
         default_factory=dict, description="Arguments that every call has; the model is not shown them and cannot change them"
+    )
+    flow: FlowCorrectionRequest | None = Field(
+        default=None, description="Which of its arguments decide where an effect goes, where the derivation is wrong"
     )
 
 
@@ -103,6 +121,23 @@ class AgentList(ListPage):
     agents: tuple[AgentResponse, ...]
 
 
+class FlowSignatureResponse(ResponseShape):
+    """What a call of a tool may do, and which of its arguments decide where that goes, as the owner has corrected it.
+
+    One whose `method` is safe, as GET, changes nothing, unless the owner says that it does.
+    """
+
+    changes: bool = Field(description="Whether it changes something")
+    sends: bool = Field(description="Whether data leaves to where its arguments say, also where it only reads")
+    destroys: bool = Field(description="Whether it takes something away")
+    reads_people: bool = Field(description="Whether people alone write what it reads")
+    roles: dict[str, ArgumentRole] = Field(description="By names of arguments; one that is not listed decides")
+    fixed: tuple[str, ...] = Field(
+        description="The arguments that the agent's settings fix: nothing that was read changes them"
+    )
+    corrected: bool = Field(description="Whether the owner has said something against what was derived")
+
+
 class PolicyRowResponse(ResponseShape):
     """Whether one tool may be called, and which levels take it away, the innermost first; none where it may be."""
 
@@ -113,6 +148,7 @@ class PolicyRowResponse(ResponseShape):
     asks: AskingMode = Field(
         description="Whether its calls wait for a person: always, when_untrusted, never; depends: on host, method or amount"
     )
+    flow: FlowSignatureResponse | None = Field(description="Null for a tool that cannot be called")
 
 
 class AgentPolicy(ListPage):

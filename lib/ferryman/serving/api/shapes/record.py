@@ -10,6 +10,7 @@ from pydantic import Field
 from ferryman.domain.owners.cap import CapKind
 from ferryman.domain.records import document
 from ferryman.domain.records.record import Record
+from ferryman.domain.tools.correction import ArgumentRole
 from ferryman.serving.api.shapes import call, execution
 from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.rule import ApprovalRulesResponse
@@ -79,12 +80,25 @@ class ToolLimitsResponse(ResponseShape):
     plan: tuple[str, ...]
 
 
+class FlowCorrectionResponse(ResponseShape):
+    """What the owner says against the flow signature that was derived for a tool. Null: as it was derived."""
+
+    changes: bool | None
+    sends: bool | None
+    destroys: bool | None
+    reads_people: bool | None
+    roles: dict[str, ArgumentRole]
+
+
 class ToolSettingsResponse(ResponseShape):
     """An agent's settings of one tool. Null: as the plan and the tool allow. The model cannot change fixed `arguments`."""
 
     calls_max: int | None = Field(description="How many calls of it an execution may make")
     timeout_s: float | None = Field(description="How many seconds a call of it may take")
     arguments: dict[str, Any] = Field(description="Arguments that every call has, which the model is not shown")
+    flow: FlowCorrectionResponse | None = Field(
+        default=None, description="Which arguments decide where an effect goes, against what was derived"
+    )
 
 
 class PolicyResponse(ResponseShape):
