@@ -18,11 +18,13 @@ from ferryman.domain.credits.balance import name_owner_balance
 from ferryman.domain.credits.ledger import sum_accounts
 from ferryman.domain.executions.execution import OWNER, Status
 from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.model import ScriptedModel
 from ferryman.inmemory.queue import MemoryQueue, QueuedDelivery
 from ferryman.loop.parking import LONGEST
 from ferryman.loop.run import deliver
+from ferryman.ports.errors import UnavailableError
 
 from .conftest import fetches, says
 from .waiting import WaitingStage
@@ -284,6 +286,32 @@ async def test_calls_beside_one_that_waits_are_made_once_and_their_results_are_k
     assert sorted(ticket.seq for ticket in stage.sent) == [0, 1, 2, 3]
     assert [result.content for result in stage.results] == [f"answer {seq}" for seq in range(4)]
     assert stage.execution.status is Status.COMPLETED
+
+
+class FailingAlerts(MemoryAlertQueue):
+    """A queue of alerts that does not take the one with the number `fails`."""
+
+    def __init__(self, fails: int) -> None:
+        super().__init__()
+        self._left = fails
+
+    async def enqueue(self, alert: str, *, attempt: int = 0, after: timedelta = timedelta(0), wake_up: str = "") -> None:
+        self._left -= 1
+        if self._left == -1:
+            raise UnavailableError("the queue does not answer")
+        await super().enqueue(alert, attempt=attempt, after=after, wake_up=wake_up)
+
+
+@pytest.mark.parametrize("fails", range(6))
+async def test_a_notice_that_was_not_enqueued_is_enqueued_by_the_next_delivery_once(stage: WaitingStage, fails: int) -> None:
+    chat(stage)
+    stage.alerts = FailingAlerts(fails)
+    assert not await stage.run(fetches(3), says("Done."))
+    assert stage.execution.lease is not None
+    stage.clock.turn(stage.execution.lease.expires_at - stage.clock.now())
+    assert await deliver(stage.deps(), "e", slice=0, holder="h")
+    named = sorted((alert.alert, alert.wake_up) for alert in stage.alerts.waiting)
+    assert named == sorted((approval.id, wake_up) for approval in stage.pending for wake_up in ("", "overdue"))
 
 
 async def test_of_calls_that_wait_beside_each_other_the_one_that_is_decided_is_made(stage: WaitingStage) -> None:

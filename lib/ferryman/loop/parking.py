@@ -70,12 +70,13 @@ async def park(deps: LoopDependencies, run: Run, approval: str) -> int:
     Raise `StaleError` or `UnavailableError`: the delivery comes again then.
     """
     now, execution = deps.clock.now(), run.execution
+    waiting = {ticket.seq: ticket.approval for ticket in run.pending if ticket.state is TicketState.WAITING}
+    for other in dict.fromkeys({**waiting, **run.asked}.values()):
+        if other != approval:  # before it is parked: a delivery that fails here comes again, and does all of it again
+            await enqueue_notice(deps, other)
     following = await deps.executions.park(execution, waiting_for=approval, keep=compute_kept(run), now=now)
     deps.log("call.waiting", execution=execution.id, approval=approval, slice=following)
     await enqueue_wake_up(deps, execution.id, approval, slice=following)
-    for ticket in run.pending:
-        if ticket.state is TicketState.WAITING and ticket.approval != approval:
-            await enqueue_notice(deps, ticket.approval)
     return following
 
 
