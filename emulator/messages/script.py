@@ -92,6 +92,14 @@ def begins_again(value: object) -> bool:
     return bool(read_member(read_object(value, "script"), "each_question", bool, "script", False))
 
 
+def read_roles(value: object) -> Mapping[str, str]:
+    """Return the names of other scripts by texts: a request with such a text in its system prompt is answered from that one."""
+    roles = read_member(read_object(value, "script"), "roles", dict, "script", {})
+    if any(not isinstance(name, str) for name in roles.values()):
+        raise InvalidRequestError("script.roles must name scripts")
+    return dict(roles)
+
+
 def repeat_step(step: ScriptStep, turn: int) -> ScriptStep:
     """Return a step as it is in another turn: ids of calls are unique in a conversation."""
     uses = tuple(replace(use, id=f"{use.id}_{turn}") for use in step.uses)
@@ -107,7 +115,7 @@ def _holds_results(content: object) -> bool:
 def read_script(name: str, value: object) -> tuple[ScriptStep, ...]:
     """Return the steps of a script from JSON; raise InvalidRequestError."""
     source = read_object(value, "script")
-    refuse_unknown(source, ["steps", "each_question"], "script")
+    refuse_unknown(source, ["steps", "each_question", "roles"], "script")
     steps = read_member(source, "steps", list, "script")
     if not steps:
         raise InvalidRequestError("script.steps must not be empty")

@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from emulator.messages import reply
 from emulator.messages.cache import PromptCache
 from emulator.messages.pacing import DELTA, BrokenOffError, pace_events
-from emulator.messages.rules import check_expected, check_request
-from emulator.messages.script import Failure, ScriptStep, begins_again, locate_request, read_script, repeat_step
+from emulator.messages.rules import check_expected, check_request, system_texts
+from emulator.messages.script import Failure, ScriptStep, begins_again, locate_request, read_roles, read_script, repeat_step
 from emulator.reading import InvalidRequestError, read_object
 from emulator.web import Receive, Scope, Send
 
@@ -32,6 +32,7 @@ class _ScriptProgress:
 
     steps: tuple[ScriptStep, ...]
     begins_again: bool = False
+    roles: Mapping[str, str] = field(default_factory=dict)
     answered: Counter[int] = field(default_factory=Counter)
     failed: Counter[int] = field(default_factory=Counter)
     broken: Counter[int] = field(default_factory=Counter)
@@ -63,7 +64,9 @@ class Messages:
 
     def put(self, name: str, script: object) -> None:
         """Set a script, from JSON, and reset its counts; raise InvalidRequestError."""
-        self._scripts[name] = _ScriptProgress(read_script(name, script), begins_again=begins_again(script))
+        self._scripts[name] = _ScriptProgress(
+            read_script(name, script), begins_again=begins_again(script), roles=read_roles(script)
+        )
 
     def remove(self, name: str) -> bool:
         """Forget a script; false if it was not there."""
@@ -157,6 +160,7 @@ class Messages:
         check_request(body)
         if family != "scripted":
             raise InvalidRequestError(f"model: {model!r} is not scripted; name a script as scripted/<name>")
+        record["script"] = self._find_role(record["script"], body)
         progress = self._scripts.get(record["script"])
         if progress is None:
             raise InvalidRequestError(f"model: there is no script {record['script']!r}")
@@ -174,6 +178,12 @@ class Messages:
             raise _ScriptedError(step.failure)
         progress.answered[at] += 1
         return step
+
+    def _find_role(self, name: str, body: Mapping[str, Any]) -> str:
+        """Return the script that answers a request to the script `name`: of the first role whose text its system prompt has."""
+        progress, system = self._scripts.get(name), "\n".join(system_texts(body))
+        roles = progress.roles if progress is not None else {}
+        return next((other for text, other in roles.items() if text in system), name)
 
 
 def _key(request: Request) -> str:

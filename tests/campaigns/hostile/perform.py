@@ -61,6 +61,9 @@ UNASKED = [{"mode": "never"}]
 """The rules of a task where a scenario names none: nobody is asked, so that every other layer stands alone."""
 
 MODEL = "scripted/"
+QUARANTINE = "You read one value out of a text"
+"""How the system prompt of the quarantined model begins."""
+
 VICTIM = Scenario(
     name="victim",
     turns=(
@@ -194,7 +197,12 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
         await filed.leave_room(harness, owner, words["workspace"], scenario.plan, scenario.room)
     if not scenario.turns:
         return
-    await harness.admin.set_script(run.token, {"steps": fill(scenario.turns, words)})
+    script: dict[str, Any] = {"steps": fill(scenario.turns, words)}
+    if scenario.quarantined:
+        role = f"{run.token}-quarantined"
+        await harness.admin.set_script(role, {"steps": fill(scenario.quarantined, words)})
+        script["roles"] = {QUARANTINE: role}
+    await harness.admin.set_script(run.token, script)
     agent = await _make_agent(harness, run) if scenario.agent else None
     task = {
         "name": run.token,

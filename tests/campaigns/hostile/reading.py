@@ -30,9 +30,13 @@ _FRAME = re.compile(
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_REFERENCE = r'Refer to it by \{"\$from": \{"call": [0-9]{1,4}\}\}, or to a part of it by a path besides\.'
 _SENTENCE = re.compile(
     r"Error: [ -~]{1,1200}|No other tool of this task fits that\. Say in other words what a tool is to do, or name it\."
     r"|Nothing new: [A-Za-z0-9_, -]{1,400} can be called already\."
+    rf"|Call [0-9]{{1,4}} \([A-Za-z0-9_-]{{1,64}}\) succeeded\. Its result has [0-9,]{{1,7}} characters and is not shown\. "
+    rf"{_REFERENCE}"
+    rf"|The value is not shown\. {_REFERENCE} Its shape: [{{}}\[\]:, \"a-z0-9_]{{1,300}}"
     r"|Saved\. Preferences of this kind: [0-9]{1,2}\."
     r'|\{"error": "(?:[ !#-\[\]-~]|\\["\\]){1,1200}", "code": "[A-Z_]{1,40}", "suggestion": (?:null|"[ !#-\[\]-~]{1,400}")\}'
 )

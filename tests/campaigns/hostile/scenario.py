@@ -119,6 +119,7 @@ class Scenario:
     `expected` are texts that the model has to have read in results: without one, the scenario did not take place. What is
     `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`.
     An execution with `moves` waits for a person, and each is an attempt to have the call sent (`waiting`).
+    `quarantined` is what the quarantined model says, which reads texts of hosts for `extract`.
     `victim_before` are the victim's own requests. A workspace with `room` has so many bytes left for files.
     """
 
@@ -161,6 +162,7 @@ class Scenario:
     clear: tuple[str, ...] = ()
     victim_before: tuple[Act, ...] = ()
     room: int | None = None
+    quarantined: tuple[Mapping[str, Any], ...] = ()
     moves: tuple[Callable[[Any, Any], Awaitable[None]], ...] = ()
 
     @property

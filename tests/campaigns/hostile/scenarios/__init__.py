@@ -17,6 +17,7 @@ from tests.campaigns.hostile.scenarios import (
     documents,
     downloads,
     exfiltration,
+    extraction,
     fetching,
     files,
     finding,
@@ -45,6 +46,7 @@ from tests.campaigns.hostile.scenarios import (
 SCENARIOS: tuple[Scenario, ...] = (
     *exfiltration.SCENARIOS,
     *pieces.SCENARIOS,
+    *extraction.SCENARIOS,
     *policy.SCENARIOS,
     *headers.SCENARIOS,
     *answers.SCENARIOS,
