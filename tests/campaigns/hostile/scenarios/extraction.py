@@ -44,7 +44,7 @@ def answer(name: str, text: str, **fields: Any) -> Scenario:
         turns=(FETCH, extract(), finish()),
         answers={"/page": Answer(body=INJECTION)},
         tools=TOOLS,
-        quarantined=(finish(text), finish(text)),
+        quarantined=({**finish(text), "usage": {"input_tokens": 700, "output_tokens": 70}},) * 2,
         requests=1,
         **{"expected": (NO_ANSWER,), **fields},
     )
