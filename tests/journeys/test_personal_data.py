@@ -43,10 +43,12 @@ PERSONAL = {
     "key": "Laptop-von-Rosalinde-4729",
     "refused": "Abgelehnt-Eusebius-4730",
     "alert": "Melden-an-Gottfried-4731",
+    "reason": "Nicht-ohne-Roswitha-4732",
+    "standing": "Immer-an-Theobald-4733",
 }
 """Values of a person's, each where people put such things; none is anywhere else."""
 
-NOT_EXPORTED = {"invited", "key", "alert", "refused"}
+NOT_EXPORTED = {"invited", "key", "alert", "refused", "standing"}
 LOGGED = {"argument", "credential"}
 """What a line of each call that is sent names: its URL without its query, and its credential; kept as long as logs are."""
 
@@ -70,6 +72,7 @@ class Home:
             about = await client.create_agent({**agent, "system_prompt": PERSONAL["agent prompt"]})
             task = await self.write_task(client, about["agent_id"])
             bea = await self.let_in(client)
+            await self.deny(client, about["agent_id"])
             async with AsyncClient(self.stack["url"], bea, workspace="") as member:
                 await member.create_key(PERSONAL["key"])
                 ended = await member.run_task(task, PERSONAL["input"], labels={"customer": PERSONAL["label"]})
@@ -105,12 +108,30 @@ class Home:
             "agent_id": agent,
             "model": f"scripted/{self.workspace}",
             "tools": ["api_call", "save_preference"],
+            "approvals": [{"mode": "never"}],
             "integrations": ["github"],
             "webhook_urls": [f"https://hooks.slack.com/{PERSONAL['webhook']}"],
         }
         created = str((await client.create_task(task, key=f"{self.workspace}-once"))["task_id"])
         await client.set_credential(created, PERSONAL["credential"], {"value": KEY, "service": "github"})
         return created
+
+    async def deny(self, client: AsyncClient, agent: str) -> None:
+        """Have a call wait, deny it with a reason, and approve others beforehand."""
+        name, url = f"{self.workspace}-denied", "https://api.coingecko.com/x"
+        await self.admin.set_script(name, {"steps": [asks(call("http_post", url=url, body={})), says("Well then.")]})
+        about = {"name": "Post", "task_prompt": "Post it.", "model": f"scripted/{name}", "agent_id": agent}
+        rules = {"tools": ["http_post"], "integrations": ["coingecko"], "approvals": [{"mode": "always"}]}
+        task = await client.create_task({**about, **rules})
+        execution = (await client.start_execution(task["task_id"]))["execution_id"]
+        async with asyncio.timeout(60):
+            while not (waiting := (await client.get_execution(execution))["waiting_for"]):  # noqa: ASYNC110 - the service's
+                await asyncio.sleep(0.05)
+            approval = await client.get_approval(waiting)
+            await client.decide_approval(waiting, "deny", digest=approval["digest"], reason=PERSONAL["reason"])
+            while (await client.get_execution(execution))["status"] == "running":  # noqa: ASYNC110 - the service's
+                await asyncio.sleep(0.05)
+        await client.create_standing_approval("http_post", 1, 1, arguments={"url": PERSONAL["standing"]})
 
     async def let_in(self, client: AsyncClient) -> str:
         """Invite two people, of whom one joins; return the API key of that one."""
