@@ -44,6 +44,7 @@ integrations:
 # webhook_match: host      # url: only these very URLs, not any on their hosts
 
 # Which calls wait for a person (docs/approvals.md): the first rule that matches counts. always, when_untrusted or never.
+# Where none matches, when_untrusted: name in the prompt where effects go, and nobody is asked.
 # approvals:
 #   - mode: always
 #     tools: [http_post]

@@ -8,7 +8,7 @@ from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.exits import DONE, FAILED
 from ferryman.cli.screen import neutralize_controls
 
-UNJUDGED = "call {call} was not judged: only executions with a rule `when_untrusted` are (docs/approvals.md)"
+UNJUDGED = "call {call} was not judged: it was made before every call was (docs/approvals.md)"
 
 
 @click.command()

@@ -117,8 +117,8 @@ class CallResponse(ResponseShape):
 
     `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
     knows whether it was executed. A call that a person was asked about has `approval`, the id of what was asked last, and the
-    SHA-256 of what would have been sent; one that a person approved has `approved`, and one of an
-    execution with a rule `when_untrusted` has `flow`; any other has no such member.
+    SHA-256 of what would have been sent; one that a person approved has `approved`, and one that
+    was judged as its ticket was written has `flow`; any other has no such member.
     """
 
     seq: int

@@ -38,7 +38,7 @@ Rules = Annotated[
     Field(
         max_length=RULES_MAX,
         description="Which calls wait for a person: the first rule that matches counts, and of task, agent and workspace the "
-        "strictest. A tool that needs confirmation is always asked about",
+        "strictest; a call that no rule matches is when_untrusted. A tool that needs confirmation is always asked about",
     ),
 ]
 
