@@ -13,6 +13,7 @@ from ferryman.archives.writing import ArchiveWriter
 from ferryman.domain.archives.files import KINDS
 from ferryman.domain.archives.lines import FILE_BYTES_MAX, LINE_BYTES_MAX
 from ferryman.domain.archives.manifest import MANIFEST
+from tests.repeated import compress_repeated
 
 ABOUT: Mapping[str, Any] = {
     "workspace": "ws_1",
@@ -102,8 +103,8 @@ def _put(name: str, data: bytes) -> Callable[[dict[str, bytes]], None]:
 
 
 WHOLE = write_whole()
-BOMB = 256 * 1_048_576
-"""Bytes of zeros, which are a quarter of a mebibyte in gzip."""
+MEBIBYTE, BOMB = 1_048_576, 256
+"""So many mebibytes of zeros are a quarter of one in gzip."""
 
 FORGED: Mapping[str, tuple[bytes, str]] = {
     "nothing": (b"", "the archive: was cut short"),
@@ -113,9 +114,9 @@ FORGED: Mapping[str, tuple[bytes, str]] = {
     "something behind": (WHOLE + b"x", f"does not end after {MANIFEST}"),
     "another archive behind": (WHOLE + WHOLE, f"does not end after {MANIFEST}"),
     "a bit turned": (WHOLE[:60] + bytes([WHOLE[60] ^ 1]) + WHOLE[61:], "the archive"),
-    "zeros alone, many": (gzip.compress(bytes(BOMB), mtime=0), "manifest.json: is missing"),
+    "zeros alone, many": (compress_repeated(bytes(MEBIBYTE), BOMB), "manifest.json: is missing"),
     "zeros behind, many": (
-        gzip.compress(gzip.decompress(WHOLE) + bytes(BOMB), mtime=0),
+        compress_repeated(bytes(MEBIBYTE), BOMB, before=gzip.decompress(WHOLE)),
         f"does not end after {MANIFEST}",
     ),
     "a file too large": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 
 import brotli
@@ -20,6 +19,7 @@ from tests.campaigns.hostile.scenario import (
     call_tools,
     finish,
 )
+from tests.repeated import compress_repeated
 
 G = f"https://{PUBLIC}/{{token}}"
 B = f"https://{BEARER}/{{token}}"
@@ -230,8 +230,7 @@ WHISPERED = tuple(
 
 
 def _bomb(mebibytes: int, wbits: int = 31) -> bytes:
-    deflate = zlib.compressobj(9, zlib.DEFLATED, wbits)
-    return b"".join([*(deflate.compress(bytes(1 << 20)) for _ in range(mebibytes)), deflate.flush()])
+    return compress_repeated(bytes(1 << 20), mebibytes, wbits=wbits)
 
 
 def _chunked(body: bytes) -> bytes:

@@ -3,7 +3,6 @@ person has stored: a credential, a frame or a bomb."""
 
 from __future__ import annotations
 
-import gzip
 import struct
 import zlib
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from tests.campaigns.hostile.filed import FILES
 from tests.campaigns.hostile.scenario import PUBLIC, Act, Scenario, call, call_tools, finish
 from tests.campaigns.hostile.scenarios.pages import FRAMES
+from tests.repeated import ZLIB, compress_repeated
 
 ALL = ("file_read", "file_write", "file_list", "file_edit", "glob_search", "content_search", "image_info")
 SPELLINGS = ("base64", "hex", "reversed")
@@ -119,7 +119,7 @@ LAUGHING = (
     + "]><svg>&g;</svg>"
 )
 BOMBS: dict[str, bytes] = {
-    "a picture of 2^62 dots": _png(2**31 - 1, 2**31 - 1, zlib.compress(bytes(20_000_000))),
+    "a picture of 2^62 dots": _png(2**31 - 1, 2**31 - 1, compress_repeated(bytes(1_000_000), 20, wbits=ZLIB)),
     "a picture of less than none": b"BM" + bytes(16) + struct.pack("<ii", -(2**31), -(2**31)) + bytes(64),
     "a picture of many parts": b"\xff\xd8" + b"\xff\xfe\x00\x02" * 200_000,
     "a picture of filling bytes": b"\xff\xd8\xff" + b"\xff" * 1_000_000,
@@ -128,7 +128,7 @@ BOMBS: dict[str, bytes] = {
     "a picture in pieces": b"RIFF\xff\xff\xff\xffWEBPVP8X" + bytes(20),
     "a drawing of entities": LAUGHING.encode(),
     "a drawing behind comments": b"<!--" + b"<!-- " * 100_000 + b"--><svg/>",
-    "a zip of 50 MB": gzip.compress(bytes(50_000_000), mtime=0),
+    "a zip of 50 MB": compress_repeated(bytes(1_000_000), 50),
     "a line of 2 MB": b"a" * 2_000_000,
     "lines of nothing": b"\n" * 9_000,
 }

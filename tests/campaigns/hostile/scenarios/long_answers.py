@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 from tests.campaigns.hostile.scenario import (
     BEARER,
     PUBLIC,
@@ -16,6 +14,7 @@ from tests.campaigns.hostile.scenario import (
     finish,
 )
 from tests.campaigns.hostile.scenarios.pages import FRAMES
+from tests.repeated import compress_repeated
 
 READ_ON = "is kept in a file. To read on: file_read"
 TEXT = {"content-type": "text/plain"}
@@ -52,7 +51,7 @@ BEHIND = 90_000
 CREDITS = 2_000
 """A prompt with what is shown of long answers costs that much more."""
 
-BOMB = gzip.compress(b"{marker} a bomb\n" * 3_000_000, mtime=0)
+BOMB = compress_repeated(b"{marker} a bomb\n" * 50_000, 60)
 
 SCENARIOS = (
     *(_get(f"the key at {where}", _put("{key}", place)) for where, place in EDGES.items()),
