@@ -106,7 +106,7 @@ mutants: $(READY) ## Change the library a little in every place: do the tests of
 	@build/mutants/venv/bin/python -m tests.campaigns.mutants --sample $(or $(SAMPLE),0)
 
 crash: $(READY) ## Kill executions at every point, in one process and by processes that die; STEP=8 takes every eighth of the latter
-	@EVERY_POINT=1 $(BIN)/python -m pytest -q -n 2 tests/campaigns/crash/test_points.py
+	@EVERY_POINT=1 $(BIN)/python -m pytest -q -n 2 tests/campaigns/crash/test_points.py tests/campaigns/crash/test_jobs.py
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash --step $(or $(STEP),1)
 
 faults: $(READY) ## Inject faults into every call of the store; STEP=8 takes every eighth fault

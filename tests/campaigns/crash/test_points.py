@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from ferryman.inmemory.memory import Memory
 from tests.campaigns.crash.invariants import find_broken
 from tests.campaigns.crash.points import targets
+from tests.campaigns.crash.sampling import sample
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
 from tests.campaigns.crash.simulated import AWAY, SimulatedRun, memory_ports
 
-STEP, LOST_STEP = (1, 1) if "EVERY_POINT" in os.environ else (3, 5)
-"""Of the points, every third, and of the answers that are lost, every fifth. `make crash` takes every one, here and in
-processes that die; `make faults` loses the answer of every call to Firestore."""
+KILLED_MOST, LOST_MOST = 8, 4
+"""Of each scenario so many points, and so many answers that are lost. `make crash` takes every one, here and in processes that
+die; `make faults` loses the answer of every call to Firestore."""
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
@@ -23,7 +22,7 @@ async def test_killed_at_any_point_it_still_ends_right(scenario: Scenario) -> No
     uninterrupted = await whole.perform()
     assert find_broken(uninterrupted) == []
     findings = []
-    for number, (point, way) in enumerate(targets(whole.passed)[::STEP]):
+    for number, (point, way) in sample([*enumerate(targets(whole.passed))], KILLED_MOST):
         run = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()), target=point, way=way)
         after = await run.perform(together=1 + number % 2, impatient=number % 3 == 0)
         assert run.hit, f"{point} was not reached"
@@ -36,7 +35,7 @@ async def test_with_any_answer_lost_it_still_ends_right(scenario: Scenario) -> N
     whole = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()))
     uninterrupted = await whole.perform()
     findings = []
-    for number, point in enumerate(whole.passed[::LOST_STEP]):
+    for number, point in sample([*enumerate(whole.passed)], LOST_MOST):
         run = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()), target=point, way=AWAY)
         after = await run.perform(together=1 + number % 2, impatient=number % 3 == 0)
         assert run.hit, f"{point} was not reached"

@@ -15,7 +15,7 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.tasks import MemoryTasks
 from tests.campaigns.crash.fixtures import LocalFunctions
 from tests.campaigns.isolation import functions
-from tests.campaigns.isolation.attempts import SLOT
+from tests.campaigns.isolation.attempts import SLOT, draw_attempts, list_attempts
 from tests.campaigns.isolation.belongings import make_belongings
 from tests.campaigns.isolation.campaign import run, run_functions
 from tests.campaigns.isolation.deployment import Deployment, build_deployment
@@ -84,7 +84,7 @@ def name_once(deployment: Deployment) -> None:
     ],
 )
 async def test_what_a_route_lets_through_is_found(change: Callable[[Deployment], None], kind: str) -> None:
-    results = await run(RELATIONS[0], guesses=0, change=change)
+    results = await run(RELATIONS[0], guesses=0, only=kind, change=change)
     assert any(f": {kind}: " in attempt for attempt in results.findings)
 
 
@@ -132,6 +132,8 @@ def test_every_spelling_is_another() -> None:
 
 
 async def test_the_same_seed_makes_the_same_attempts() -> None:
-    first, again, other = [await run(RELATIONS[0], seed=seed, guesses=3) for seed in (1, 1, 2)]
-    assert first.attempts == again.attempts != other.attempts
-    assert all(SLOT.search(attempt) or "a list, a counter" in attempt for attempt in first.attempts)
+    async with build_deployment() as deployment:
+        listed = list_attempts(list_operations(deployment.app.openapi()), paged=())
+    first, again, other = ([str(attempt) for attempt in draw_attempts(listed, seed, 3)] for seed in (1, 1, 2))
+    assert first == again != other
+    assert all(SLOT.search(attempt) or "a list, a counter" in attempt for attempt in first)
