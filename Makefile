@@ -53,8 +53,8 @@ long: $(READY) ## 100 turns of 5 calls through the whole stack, on functions tha
 soak: $(READY) ## Owners at work on one stack at once for MINUTES; nothing of one may come to another
 	@$(BIN)/python -m tests.campaigns.tenants --minutes $(MINUTES)
 
-hostile: $(READY) ## A hostile model through the whole local stack: every scenario, and how many succeeded
-	@$(BIN)/python -m tests.campaigns.hostile
+hostile: $(READY) ## A hostile model through the whole local stack: every scenario, or of each kind every so many-th (EVERY=3), and how many succeeded
+	@$(BIN)/python -m tests.campaigns.hostile --every $(EVERY)
 
 isolation: $(READY) ## Attempts at what belongs to another owner, workspace or person, drawn by SEED: 0 succeed, 0 tell that it is there
 	@$(BIN)/python -m tests.campaigns.isolation --seed $(or $(SEED),16) $(ARGS)
