@@ -19,6 +19,7 @@ from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.serving.api.approval_examples import build_approval_answers
 from ferryman.serving.api.chat_examples import CHAT_SETTINGS, build_chat_answers
 from ferryman.serving.api.file_examples import build_file_answers
+from ferryman.serving.api.policy_examples import build_policy_example
 from ferryman.serving.api.shapes import (
     account,
     agent,
@@ -190,23 +191,6 @@ _AGENT = {
     **{"max_credits_month": "500", "conversation_credits_max": "50", "created_at": AT, "updated_at": AT},
     "approvals": [_RULE],
 }
-_FLOW = {"changes": True, "sends": False, "destroys": False, "reads_people": False, "fixed": []}
-_POLICY = {
-    **{"agent_id": AGENT, "task_id": None, "next": None},
-    "tools": [
-        {
-            **{"tool": "api_call", "allowed": True, "taken_by": [], "reason": "every level allows it"},
-            "asks": "depends",
-            "flow": {**_FLOW, "roles": {"method": "decides", "url": "decides", "body": "decides"}, "corrected": False},
-        },
-        {
-            **{"tool": "webhook", "allowed": False, "taken_by": ["agent"]},
-            "reason": "the agent's allowed_tools do not name it",
-            "asks": "always",
-            "flow": {**_FLOW, "roles": {"url": "decides", "body": "free"}, "corrected": True},
-        },
-    ],
-}
 _WORKSPACE = {
     **{"id": WORKSPACE, "name": "Kitchen", "state": "active", "is_default": False},
     **{"allowed_tools": [], "max_credits_month": "500", "conversation_credits_max": None},
@@ -338,7 +322,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         **dict.fromkeys(("createAgent", "getAgent", "changeAgent", "restoreAgent"), stored_agent),
         "archiveAgent": stored_agent.model_copy(update={"archived": True}),
         "listAgents": agent.AgentList(agents=(stored_agent,), next=None),
-        "getAgentPolicy": agent.AgentPolicy.model_validate(_POLICY),
+        "getAgentPolicy": agent.AgentPolicy.model_validate(build_policy_example(AGENT)),
         **build_chat_answers(),
         **build_approval_answers(),
         "listPlans": table.PlanList(plans=(plan,), next=None),
