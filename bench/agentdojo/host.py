@@ -33,13 +33,13 @@ def to_json(value: Any) -> Any:
 
 
 def remember(find: Any) -> Any:
-    """Return `find`, a function of a task, which remembers what it has found: it runs the whole task for it."""
-    found: dict[str, Any] = {}
+    """Return `find`, a function of a task, which remembers its answers: it runs the whole task for each."""
+    known: dict[str, Any] = {}
 
     def find_once(task: Any) -> Any:
-        if task.ID not in found:
-            found[task.ID] = find(task)
-        return found[task.ID]
+        if task.ID not in known:
+            known[task.ID] = find(task)
+        return known[task.ID]
 
     return find_once
 

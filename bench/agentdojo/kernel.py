@@ -59,7 +59,7 @@ class SuiteFunction:
     is_json: bool = True
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:  # noqa: ARG002 - the port's own signature
-        """`ports.keyless.AskFunction`."""
+        """Call a tool (`ports.keyless.AskFunction`)."""
         answer = self.process.call(body["tool"], body["arguments"])
         if answer["error"]:
             return KeylessAnswer(str(answer["error"]), code=FAILED)

@@ -21,7 +21,7 @@ _READ, _NOWHERE = "untrusted: the result of call", "untrusted: in no trusted tex
 
 @dataclass(frozen=True, slots=True, order=True)
 class AskReason:
-    """What kind of argument asked, and whether it stands in what was read as it was written, or nowhere."""
+    """What kind of argument asked, and whether it occurs in what was read as it was written, or nowhere."""
 
     kind: str
     is_read: bool

@@ -64,14 +64,14 @@ def _render_row(name: str, rows: Sequence[Attacks]) -> str:
 
 
 def _render_reasons(curve: Curve) -> list[str]:
-    asked = curve.tasks - curve.unasked
+    questions = curve.tasks - curve.unasked
     lines = [
-        f"Why people are asked in these {asked} tasks, by what no trusted text has; a task may have more than one reason.",
+        f"Why people are asked in these {questions} tasks, by what no trusted text has; a task may have more than one reason.",
         "",
         "| what | where it comes from | tasks | which |",
         "|---|---|---|---|",
     ]
     for count in curve.reasons:
-        place = "stands in a result that was read" if count.reason.is_read else "computed, chosen, put together, or too short"
+        place = "occurs in a result that was read" if count.reason.is_read else "computed, chosen, put together, or too short"
         lines.append(f"| {count.reason.kind} | {place} | {len(count.tasks)} | {', '.join(count.tasks)} |")
     return lines

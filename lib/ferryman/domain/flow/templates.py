@@ -31,7 +31,7 @@ _ENDS = frozenset("\"'`“”‘’«»\n{}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class TitleTemplate:
     """A template: its text before and after the place, and where it is in the text that it is of."""
 
     before: str = field(repr=False)
@@ -50,7 +50,7 @@ class Template:
         return is_plain and next(list_identifiers(value), None) is None
 
 
-def list_templates(text: str) -> Iterator[Template]:
+def list_templates(text: str) -> Iterator[TitleTemplate]:
     """Yield the templates in `text`: each in quotes, on one line, with one place."""
     text = text[:TEXT_CHARACTERS_MAX]
     for count, match in enumerate(_PLACE.finditer(text)):
@@ -67,4 +67,4 @@ def list_templates(text: str) -> Iterator[Template]:
         fixed = sum(character.isalnum() for character in before + after)
         joins_word = before[-1:].isalnum() or after[:1].isalnum()
         if is_quoted and fixed >= FIXED_CHARACTERS_MIN and not joins_word:
-            yield Template(before=before, after=after, start=start, end=end)
+            yield TitleTemplate(before=before, after=after, start=start, end=end)

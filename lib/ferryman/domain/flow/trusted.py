@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ferryman.domain.flow.numbers import NumberPlace, list_numbers, read_number
-from ferryman.domain.flow.templates import Template, list_templates
+from ferryman.domain.flow.templates import TitleTemplate, list_templates
 from ferryman.domain.flow.tokens import SEPARATOR, TokenText, has_hidden, join_tokens, tokenize
 
 VALUE_CHARACTERS_MIN = 4
@@ -48,7 +48,7 @@ class TrustedText:
     _all: TokenText = field(repr=False)
     _named: TokenText = field(repr=False)
     _numbers: Mapping[Decimal, NumberPlace] = field(repr=False)
-    _templates: tuple[Template, ...] = field(default=(), repr=False)
+    _templates: tuple[TitleTemplate, ...] = field(default=(), repr=False)
 
     def find(self, value: object, names: Sequence[str] = (), *, is_key: bool = False) -> Match | None:
         """Return where `value` occurs, as an argument that `names` name; None where it does not.
