@@ -108,6 +108,9 @@ PUBLIC = "25.0.0.9"
 NAMES = {host: [PUBLIC] for host in (PLAIN, KEYED, HOOK, "api.other.test")}
 PRICES = Prices({"scripted": {"input": "3", "output": "15"}})
 PRIVATE = bytes(range(96))
+NEVER_ASKED = ApprovalRule(mode=ConfirmationMode.NEVER)
+POSTS_ASKED = ApprovalRule(mode=ConfirmationMode.ALWAYS, methods=("POST",))
+"""The rule of a scenario in which a person decides; of every other one it is that nobody is asked."""
 """The sealing key: every process of a run has to have the same."""
 SEALER = PublicKey(1, derive_public_key(PRIVATE))
 INTEGRATIONS = {
@@ -493,7 +496,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         integrations=("plain", "keyed", "webhook"),
         webhook_urls=(f"https://{HOOK}/registered",),
         max_credits=scenario.max_credits,
-        approvals=() if scenario.decides is None else (ApprovalRule(mode=ConfirmationMode.ALWAYS, methods=("POST",)),),
+        approvals=(NEVER_ASKED if scenario.decides is None else POSTS_ASKED,),
     )
     await ports.tasks.create(stored)
     for name, (service, host, value) in SECRETS.items():

@@ -79,6 +79,7 @@ async def make_task(deployment: Deployment, mine: Belongings) -> str:
     """Make some, so that a list has a second page; the last one has a schedule, and is made under an idempotency key."""
     fields = {**TASK, "name": f"{mine.word} one", "task_prompt": f"Do {mine.word}.", "description": mine.word}
     fields |= {"model": "scripted/isolation", "tools": list_tool_names(), "tool_loading": "context-aware"}
+    fields |= {"approvals": [{"mode": "never"}]}  # nobody is there to decide
     await deployment.ask(mine.caller, "POST", "/v1/tasks", body=fields)
     twin = (await deployment.ask(mine.caller, "POST", "/v1/tasks", body={**fields, "name": f"{mine.word} twin"}))["task_id"]
     mine.ids[TWIN] = str(twin)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
-from ferryman.catalog.tools import FILES, FINDING, RECALLING, find_tool
+from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, RECALLING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -39,8 +39,11 @@ from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredTool
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.declared.preparing import make_custom_preparer
 from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
+from ferryman.tools.extracting.asking import QuarantinedModel
+from ferryman.tools.extracting.extract import Extractions
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
+from ferryman.tools.passing.pass_call import ask_for_call
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
@@ -226,6 +229,15 @@ class Functions:
             executions=self.ports.executions,
         ).execute
         kinds[FILES] = files.calls.execute
+        kinds[PASSING] = ask_for_call
+        kinds[EXTRACTING] = Extractions(
+            tickets=self.ports.tickets,
+            scanner=self,
+            clock=stage.clock,
+            executions=self.ports.executions,
+            quarantined=QuarantinedModel(model=model),
+            price=deps.price,
+        ).execute
         return replace(
             deps,
             clusters=clusters,
