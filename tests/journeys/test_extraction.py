@@ -82,9 +82,9 @@ async def test_an_extracted_recipient_is_asked_about_and_the_approval_names_its_
     task = await prepare(journey, refer(2, "contact"))
     execution = str((await journey.client.start_execution(task))["execution_id"])
     approval = await await_question(journey, execution)
-    shown = json.dumps(approval, ensure_ascii=False)
-    assert EVIL in shown
-    assert "handed on from call 1 (http_get" in shown
+    text = json.dumps(approval, ensure_ascii=False)
+    assert EVIL in text
+    assert "handed on from call 1 (http_get" in text
     assert await journey.received(MAILS) == []
     assert EVIL not in await list_prompts(journey)
     await journey.client.cancel_execution(execution)

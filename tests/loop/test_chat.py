@@ -47,8 +47,8 @@ class Chat(Stage):
         self.count += 1
         created = START + timedelta(seconds=self.count)
         question = Question(content=content, **fields)
-        asked = write_question(content, question.attachments)
-        execution = build_execution(id=f"e{self.count}", conversation="conv", input=asked, created_at=created)
+        text = write_question(content, question.attachments)
+        execution = build_execution(id=f"e{self.count}", conversation="conv", input=text, created_at=created)
         await self.conversations.ask(self.memory.conversations["conv"], question, execution, most=9)
         return execution.id
 

@@ -71,11 +71,11 @@ def extracts(source: Any = None, *, schema: Any = SCHEMA, question: str = "Amoun
     return says("", ("extract", arguments))
 
 
-def found(value: Any = VALUE, **more: Any) -> Reply:
+def says_found(value: Any = VALUE, **more: Any) -> Reply:
     return says(json.dumps({"found": True, "value": value, **more}), tokens=20)
 
 
-SCRIPT = [passes("http_get", PING), extracts(), found(), says("Done.")]
+SCRIPT = [passes("http_get", PING), extracts(), says_found(), says("Done.")]
 
 
 async def test_the_model_reads_the_reference_and_the_shape_alone(stage: ExtractingStage) -> None:
@@ -120,9 +120,9 @@ async def test_a_value_in_a_deciding_argument_asks_whatever_its_type(stage: Extr
 
 
 async def test_a_wrong_answer_is_asked_for_again_once(stage: ExtractingStage) -> None:
-    await stage.run(*SCRIPT[:2], says(SECRET), found(), says("Done."))
-    asked = [prompt for prompt in stage.model.prompts if not prompt.tools]
-    assert [len(prompt.messages) for prompt in asked] == [1, 3]
+    await stage.run(*SCRIPT[:2], says(SECRET), says_found(), says("Done."))
+    prompts = [prompt for prompt in stage.model.prompts if not prompt.tools]
+    assert [len(prompt.messages) for prompt in prompts] == [1, 3]
     assert stage.results[2].ok
     assert stage.results[2].model_use is not None
     assert stage.results[2].model_use.calls == 2
@@ -132,12 +132,12 @@ async def test_a_wrong_answer_is_asked_for_again_once(stage: ExtractingStage) ->
     "answers",
     [
         (says(SECRET), says(SECRET)),
-        (found({"amount": SECRET, "day": "2026-11-24"}),) * 2,
-        (found({**VALUE, "more": SECRET}),) * 2,
-        (found(VALUE, note=SECRET),) * 2,
-        (found({"amount": 1, "day": SECRET}),) * 2,
+        (says_found({"amount": SECRET, "day": "2026-11-24"}),) * 2,
+        (says_found({**VALUE, "more": SECRET}),) * 2,
+        (says_found(VALUE, note=SECRET),) * 2,
+        (says_found({"amount": 1, "day": SECRET}),) * 2,
         (says('{"found": false}'),),
-        (says("", ("http_get", PING)), found(), says("unused")),
+        (says("", ("http_get", PING)), says_found(), says("unused")),
         (says(json.dumps({"found": True, "value": VALUE}), stop="max_tokens"),) * 2,
     ],
 )
@@ -211,7 +211,7 @@ async def test_what_it_used_before_the_end_is_in_the_event_of_the_end(stage: Ext
 
 async def test_it_is_refused_where_the_credits_do_not_suffice(stage: ExtractingStage) -> None:
     stage.task(max_credits=Decimal(1))
-    await stage.run(passes("http_get", PING), extracts(), found(), says("Done."))
+    await stage.run(passes("http_get", PING), extracts(), says_found(), says("Done."))
     assert stage.execution.credits_used <= 1
 
 
@@ -243,7 +243,7 @@ class ByPrompt(ScriptedModel):
     async def reply(self, prompt: Any, **_: Any) -> Reply:
         self.prompts.append(prompt)
         if not prompt.tools:
-            return found()
+            return says_found()
         turn = sum(message["role"] == "assistant" for message in prompt.messages)
         return [SCRIPT[0], SCRIPT[1], passes("http_post", {"url": GIST, "body": {}}), SCRIPT[3]][turn]
 
@@ -266,7 +266,7 @@ async def test_wherever_the_instance_dies_it_is_paid_for_once(
 
 
 async def test_a_lost_answer_is_asked_for_again_and_paid_for_once(stage: ExtractingStage) -> None:
-    stage.model = ScriptedModel([*SCRIPT[:2], UnavailableError("gone", lost=True), found(), says("Done.")])
+    stage.model = ScriptedModel([*SCRIPT[:2], UnavailableError("gone", lost=True), says_found(), says("Done.")])
     await went_on(stage)
     use = stage.results[2].model_use
     assert use is not None
@@ -282,7 +282,7 @@ async def test_a_replay_needs_no_quarantined_model(stage: ExtractingStage) -> No
 
 async def test_a_replay_of_one_that_ended_with_it(stage: ExtractingStage) -> None:
     stage.task(max_iterations=2)
-    await stage.run(passes("http_get", PING), extracts(), found(), says("Done."))
+    await stage.run(passes("http_get", PING), extracts(), says_found(), says("Done."))
     assert await otherwise(stage) == []
 
 

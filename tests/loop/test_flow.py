@@ -95,9 +95,9 @@ async def test_a_call_whose_method_is_safe_only_reads(stage: Stage) -> None:
 
 @pytest.mark.parametrize(("url", "reason"), [(HOOK, "trusted"), ("https://hooks.example.com/other", "tainted")])
 async def test_a_url_of_the_webhook_list_is_the_owners_own(stage: Stage, url: str, reason: str) -> None:
-    said = says("", ("webhook", {"url": url, "body": {"text": "prices"}}))
+    posting = says("", ("webhook", {"url": url, "body": {"text": "prices"}}))
     fields = {"tools": ("http_get", "webhook"), "integrations": ("coingecko", "webhook"), "webhook_urls": (HOOK,)}
-    _, second = await run(stage, says("", ("http_get", READS)), said, **fields)
+    _, second = await run(stage, says("", ("http_get", READS)), posting, **fields)
     assert second.flow is not None
     assert second.flow.reason == reason
 

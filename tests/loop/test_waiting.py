@@ -293,11 +293,11 @@ class FailingAlerts(MemoryAlertQueue):
 
     def __init__(self, fails: int) -> None:
         super().__init__()
-        self._left = fails
+        self._fails = fails
 
     async def enqueue(self, alert: str, *, attempt: int = 0, after: timedelta = timedelta(0), wake_up: str = "") -> None:
-        self._left -= 1
-        if self._left == -1:
+        self._fails -= 1
+        if self._fails == -1:
             raise UnavailableError("the queue does not answer")
         await super().enqueue(alert, attempt=attempt, after=after, wake_up=wake_up)
 

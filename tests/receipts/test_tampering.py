@@ -264,10 +264,10 @@ def settle_under(sends: int, *, most: int) -> Document:
     document = copy.deepcopy(chain("exec_1", (sends,)))
     head, entries = Head(), []
     for entry in document["entries"]:
-        asked = {"approval": "appr_1", "digest": "0" * 64, "approved_by": "owner", "approved_for": str(most)}
-        settled = asked if entry["kind"] == "settled" else {}
-        kept = {name: entry[name] for name in entry if name not in ("execution", "number", "kind", "at", "previous", "key")}
-        members = {name: value for name, value in kept.items() if name not in ("hash", "signature", "covers")}
+        approval = {"approval": "appr_1", "digest": "0" * 64, "approved_by": "owner", "approved_for": str(most)}
+        settled = approval if entry["kind"] == "settled" else {}
+        fields = {name: entry[name] for name in entry if name not in ("execution", "number", "kind", "at", "previous", "key")}
+        members = {name: value for name, value in fields.items() if name not in ("hash", "signature", "covers")}
         fact = Fact(ReceiptKind(entry["kind"]), {**members, **settled}, {})
         signed, head = append_receipts(head, [fact], execution="exec_1", at=START, key=1, sign=KEYS[1].sign)
         entries += [item.to_json() for item in signed]

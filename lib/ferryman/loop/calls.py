@@ -166,7 +166,7 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
         return outcome
     if outcome.state is TicketState.WAITING and outcome.result is None:
         run.has_asked = True
-        run.asked[ticket.seq] = outcome.approval
+        run.open_approvals[ticket.seq] = outcome.approval
         return parking.wait_for(outcome.approval)
     if outcome.state is TicketState.SETTLED:
         return replace(outcome, label=ticket.label)

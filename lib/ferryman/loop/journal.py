@@ -72,7 +72,7 @@ class Run:
     usage: Usage = field(default_factory=Usage)
     turns: list[Turn] = field(default_factory=list)
     summary: str = ""
-    asked: dict[int, str] = field(default_factory=dict)
+    open_approvals: dict[int, str] = field(default_factory=dict)
     """The approvals that this delivery has asked people for, by the number of the call."""
     has_asked: bool = False
     answered: dict[int, Ticket] = field(default_factory=dict, repr=False)

@@ -71,7 +71,7 @@ async def park(deps: LoopDependencies, run: Run, approval: str) -> int:
     """
     now, execution = deps.clock.now(), run.execution
     waiting = {ticket.seq: ticket.approval for ticket in run.pending if ticket.state is TicketState.WAITING}
-    for other in dict.fromkeys({**waiting, **run.asked}.values()):
+    for other in dict.fromkeys({**waiting, **run.open_approvals}.values()):
         if other != approval:  # before it is parked: a delivery that fails here comes again, and does all of it again
             await enqueue_notice(deps, other)
     following = await deps.executions.park(execution, waiting_for=approval, keep=compute_kept(run), now=now)

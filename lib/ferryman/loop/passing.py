@@ -34,9 +34,9 @@ def follow_pass(run: Run, ticket: Ticket, requested: SubCalls) -> Ticket | SubCa
     """
     if find_tool(ticket.tool).kind != PASSING:
         return requested
-    made = [result for result in run.results if result.parent == ticket.seq]
-    if made:
-        return replace(ticket, result=show_passed(ticket, made[-1], show=not requested.hidden))
+    results = [result for result in run.results if result.parent == ticket.seq]
+    if results:
+        return replace(ticket, result=show_passed(ticket, results[-1], show=not requested.hidden))
     (call,) = requested.calls
     try:
         labelled = resolve_arguments(call.arguments, run.find_value)

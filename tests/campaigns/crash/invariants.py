@@ -182,8 +182,8 @@ def _audit(record: Record) -> list[str]:
         findings.append("audit: the tickets are not those of the turns")
     if [step.number for step in record.steps] != list(range(1, len(record.steps) + 1)):
         findings.append("audit: a turn is missing")
-    asked = [count_use(ticket.result.model_use) for ticket in record.tickets if ticket.result is not None]
-    if sum((*(step.usage for step in record.steps), *asked), Usage()) != ended.usage:
+    usages = [count_use(ticket.result.model_use) for ticket in record.tickets if ticket.result is not None]
+    if sum((*(step.usage for step in record.steps), *usages), Usage()) != ended.usage:
         findings.append("audit: the usage is not that of the turns")
     entered = {entry.id for entry in record.entries}
     turns = [step.number for step in record.steps if step.credits]

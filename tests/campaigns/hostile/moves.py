@@ -32,17 +32,17 @@ async def wait_on(waiting: Waiting, approval: Approval) -> None:
 async def accept(waiting: Waiting, approval: Approval) -> None:
     """Have the owner approve it, and keep it as it is then."""
     await waiting.decide(approval)
-    waiting.kept = await waiting.approvals.get(approval.id)
+    waiting.earlier = await waiting.approvals.get(approval.id)
 
 
 async def accept_more(waiting: Waiting, approval: Approval) -> None:
     await waiting.decide(approval, sends=5)
-    waiting.kept = await waiting.approvals.get(approval.id)
+    waiting.earlier = await waiting.approvals.get(approval.id)
 
 
 async def deny(waiting: Waiting, approval: Approval) -> None:
     await waiting.decide(approval, verdict="deny", reason="No.")
-    waiting.kept = await waiting.approvals.get(approval.id)
+    waiting.earlier = await waiting.approvals.get(approval.id)
 
 
 async def edit(waiting: Waiting, approval: Approval) -> None:
@@ -81,30 +81,30 @@ async def store_ticket(waiting: Waiting, approval: Approval) -> None:
 
 async def replay(waiting: Waiting, approval: Approval) -> None:
     """Store the decision that was made about the call before."""
-    assert waiting.kept is not None, "one was decided about"
-    await waiting.put(approve(approval, waiting.kept.decided))
+    assert waiting.earlier is not None, "one was decided about"
+    await waiting.put(approve(approval, waiting.earlier.decided))
 
 
 async def replay_renamed(waiting: Waiting, approval: Approval) -> None:
-    """The same, with the names of this call."""
-    assert waiting.kept is not None, "one was decided about"
-    assert waiting.kept.decided is not None, "it was decided about"
+    """Replay the same, with the names of this call."""
+    assert waiting.earlier is not None, "one was decided about"
+    assert waiting.earlier.decided is not None, "it was decided about"
     names = {"approval": approval.id, "digest": approval.digest, "seq": approval.seq}
     verdict = {"verdict": DecisionVerdict.APPROVE, "sends_max": 1}
-    await waiting.put(approve(approval, alter(waiting.kept.decided, **names, **verdict)))
+    await waiting.put(approve(approval, alter(waiting.earlier.decided, **names, **verdict)))
 
 
 async def replay_whole(waiting: Waiting, approval: Approval) -> None:
     """Store the approval of the call before in the place of this one's, with its form."""
-    assert waiting.kept is not None, "one was decided about"
-    await waiting.put(copy(waiting.kept, id=approval.id, sent=()))
+    assert waiting.earlier is not None, "one was decided about"
+    await waiting.put(copy(waiting.earlier, id=approval.id, sent=()))
 
 
 async def point_back(waiting: Waiting, approval: Approval) -> None:
     """Have the call name the approval of the one before, with its sends forgotten."""
-    assert waiting.kept is not None, "one was decided about"
-    await waiting.put(copy(waiting.kept, sent=()))
-    await waiting.change_ticket(approval.seq, approval=waiting.kept.id)
+    assert waiting.earlier is not None, "one was decided about"
+    await waiting.put(copy(waiting.earlier, sent=()))
+    await waiting.change_ticket(approval.seq, approval=waiting.earlier.id)
 
 
 async def approve_as_other_owner(waiting: Waiting, approval: Approval) -> None:
@@ -115,12 +115,12 @@ async def approve_as_other_owner(waiting: Waiting, approval: Approval) -> None:
     await owners.add_key(keys.digest_key(api_key), owner, now)
     headers = {"Authorization": f"Bearer {api_key}"}
     workspace = (await waiting.ask("GET", "/v1/workspaces", headers=headers)).json()["workspaces"][0]["workspace_id"]
-    own = copy(approval, id=f"{approval.id}t", owner=owner, workspace=workspace)
-    await waiting.put(own)
-    path = f"/v1/approvals/{own.id}/decision"
-    answer = await waiting.ask("POST", path, {"verdict": "approve", "digest": own.digest}, headers=headers)
+    stolen = copy(approval, id=f"{approval.id}t", owner=owner, workspace=workspace)
+    await waiting.put(stolen)
+    path = f"/v1/approvals/{stolen.id}/decision"
+    answer = await waiting.ask("POST", path, {"verdict": "approve", "digest": stolen.digest}, headers=headers)
     assert answer.is_success, f"the thief's own approval was answered {answer.status_code}: {answer.text[:200]}"
-    decided = await waiting.approvals.get(own.id)
+    decided = await waiting.approvals.get(stolen.id)
     assert decided is not None, "it is stored"
     assert decided.decided is not None, "it was decided about"
     names = {"approval": approval.id, "owner": approval.owner, "workspace": approval.workspace}
@@ -176,9 +176,9 @@ async def rewrite_form(waiting: Waiting, approval: Approval) -> None:
 
 async def accept_rewritten(waiting: Waiting, approval: Approval) -> None:
     await rewrite_form(waiting, approval)
-    shown = await waiting.approvals.get(approval.id)
-    assert shown is not None, "it is stored"
-    await waiting.decide(shown)
+    stored = await waiting.approvals.get(approval.id)
+    assert stored is not None, "it is stored"
+    await waiting.decide(stored)
 
 
 async def store_credential(waiting: Waiting, approval: Approval) -> None:

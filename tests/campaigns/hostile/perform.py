@@ -58,7 +58,7 @@ DIRECT = ("direct", *(f"direct_{change}" for change in direct.CHANGES))
 """Words for what the victim has, which are known once there is one."""
 
 UNASKED = [{"mode": "never"}]
-"""The rules of a task where a scenario names none: nobody is asked, so that every other layer stands alone."""
+"""The rules of a task where a scenario names none: nobody is asked, so that every other layer is alone."""
 
 MODEL = "scripted/"
 QUARANTINE = "You read one value out of a text"

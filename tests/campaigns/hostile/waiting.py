@@ -38,14 +38,14 @@ APPROVED = 1
 
 @dataclass
 class Waiting:
-    """An execution that waits, on `harness`; `headers` are its owner's. `kept` are approvals that a move has left for later."""
+    """An execution that waits, on `harness`; `headers` are its owner's. `earlier` are approvals that a move left."""
 
     harness: Harness
     headers: Mapping[str, str]
     task: str
     execution: str
     words: Mapping[str, str]
-    kept: Approval | None = None
+    earlier: Approval | None = None
 
     @property
     def approvals(self) -> FirestoreApprovals:
@@ -62,9 +62,9 @@ class Waiting:
             execution = await self.get_execution()
             if execution.status.terminal:
                 return None
-            found = await self.approvals.get(execution.waiting_for) if execution.waiting_for else None
-            if found is not None and found.state is ApprovalState.PENDING:
-                return found
+            approval = await self.approvals.get(execution.waiting_for) if execution.waiting_for else None
+            if approval is not None and approval.state is ApprovalState.PENDING:
+                return approval
             await asyncio.sleep(POLL_S)
 
     async def deliver(self) -> None:
@@ -148,7 +148,7 @@ async def attempt(waiting: Waiting, moves: tuple[Move, ...]) -> None:
 
 
 def forge(approval: Approval, *, key: SigningKey = STRANGER, **fields: Any) -> SignedDecision:
-    """Return a decision about `approval` with `fields`, signed by whoever wrote it."""
+    """Return a decision about `approval` with `fields`, signed no matter who wrote it."""
     values: dict[str, Any] = {
         "approval": approval.id,
         "digest": approval.digest,

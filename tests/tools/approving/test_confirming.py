@@ -36,7 +36,7 @@ async def test_a_call_that_no_rule_is_about_waits_where_others_may_have_decided(
     assert await Rig(state).send() == 0
 
 
-async def test_never_lets_a_call_go_whoever_decided_where() -> None:
+async def test_never_lets_a_call_go_also_where_a_stranger_decided_where() -> None:
     assert await Rig(with_rules(ApprovalRule(mode=ConfirmationMode.NEVER))).send() == 1
 
 

@@ -72,7 +72,7 @@ async def test_an_upload_over_a_trusted_file_is_untrusted(tools: Desktop) -> Non
     assert await read_label(tools) is UNTRUSTED
 
 
-async def test_a_file_that_is_written_after_another_was_deleted_begins_anew(tools: Desktop) -> None:
+async def test_a_file_that_is_written_after_another_was_deleted_has_its_own_label(tools: Desktop) -> None:
     await write(tools, UNTRUSTED)
     await tools.files.delete("w", "a.md", write="delete.1")
     await write(tools, TRUSTED)

@@ -45,8 +45,8 @@ def show_ticket(ticket: Ticket) -> Ticket:
         f" Only the first {use.read:,} of {use.characters:,} characters were read." if use and use.read < use.characters else ""
     )
     text = f"The value is not shown.{cut} {_explain_reference(ticket.seq)} Its shape: {shape[:SHAPE_CHARACTERS_MAX]}"
-    shown = replace(ticket.result, content=text, parts=(), response_size_bytes=None)
-    return replace(ticket, result=describe_parts(shown))
+    result = replace(ticket.result, content=text, parts=(), response_size_bytes=None)
+    return replace(ticket, result=describe_parts(result))
 
 
 def describe_shape(value: Any) -> Any:

@@ -95,13 +95,13 @@ def write_summary(text: str) -> list[ModelMessage]:
 
 def find_questions(history: Sequence[ModelMessage], branch: Sequence[Message]) -> tuple[int, ...]:
     """Return which messages of a history people wrote here: no results, no summary, and none that an archive brought."""
-    asked = [message for message in branch if message.role is Speaker.USER]
-    own = {write_question(message.content, message.attachments) for message in asked if message.label == OWNED}
-    own -= {write_question(message.content, message.attachments) for message in asked if message.label != OWNED}
+    messages = [message for message in branch if message.role is Speaker.USER]
+    questions = {write_question(message.content, message.attachments) for message in messages if message.label == OWNED}
+    questions -= {write_question(message.content, message.attachments) for message in messages if message.label != OWNED}
     return tuple(
         number
         for number, message in enumerate(history)
-        if message["role"] == "user" and isinstance(message["content"], str) and message["content"] in own
+        if message["role"] == "user" and isinstance(message["content"], str) and message["content"] in questions
     )
 
 

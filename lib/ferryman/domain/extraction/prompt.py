@@ -45,9 +45,9 @@ def build_messages(question: str, schema: Mapping[str, Any], source: ExtractionS
         if len(source.text) < source.characters
         else ""
     )
-    asked = f"What to look for: {question}\nThe schema of the value: {json.dumps(schema, ensure_ascii=False)}"
+    question_text = f"What to look for: {question}\nThe schema of the value: {json.dumps(schema, ensure_ascii=False)}"
     data = f"The text{cut}, as one JSON string:\n{json.dumps(source.text, ensure_ascii=False)}"
-    return ({"role": "user", "content": [{"type": "text", "text": asked}, {"type": "text", "text": data}]},)
+    return ({"role": "user", "content": [{"type": "text", "text": question_text}, {"type": "text", "text": data}]},)
 
 
 def ask_again(messages: Sequence[Message], answer: str, fault: str) -> tuple[Message, ...]:

@@ -20,7 +20,7 @@ from ferryman.domain.tools.tool import Tool
 PEOPLE_WORDS = ("contact", "contacts")
 """What people alone write; a tool that reads it is named after it, such as `search_contacts` or `find_contact`."""
 
-_OWN = ("files",)
+_FILES_OF_OWNER = ("files",)
 """What a tool changes whose content the owner alone reads."""
 
 _PREPOSITIONS = read_words("at by for from in of on to with")
@@ -84,7 +84,9 @@ def derive_built_in(tool: Tool) -> FlowSignature:
     if policy.decided_by is not None:
         objects = {name for name, part in tool.schema.get("properties", {}).items() if part.get("type") == "object"}
         arguments = {
-            name: _fix(flow, decides=name in policy.decided_by, is_whole=name not in objects, is_own=policy.changes == _OWN)
+            name: _fix(
+                flow, decides=name in policy.decided_by, is_whole=name not in objects, is_own=policy.changes == _FILES_OF_OWNER
+            )
             for name, flow in arguments.items()
         }
     return replace(derived, changes=bool(policy.changes), sends=False, reads_people=False, arguments=arguments)

@@ -104,8 +104,8 @@ def _resolve(value: Any, find: Callable[[int], FlowValue | None]) -> Any:
             return {name: _resolve(inner, find) for name, inner in value.items()}
         reference = _read(value)
         result = find(reference.call)
-        found = None if result is None else resolve_reference(reference, {reference.call: result})
-        if found is None:
+        value = None if result is None else resolve_reference(reference, {reference.call: result})
+        if value is None:
             raise CallRefusedError(refusal.refuse_reference(reference.call))
-        return found
+        return value
     return [_resolve(inner, find) for inner in value] if isinstance(value, list | tuple) else value

@@ -92,13 +92,13 @@ class FlowVerdict:
 def list_lines(verdict: FlowVerdict) -> list[str]:
     """Return a verdict as a tree of lines: for a person who asks why, or who decides. What is untrusted comes first."""
     origins = sorted(verdict.origins, key=lambda origin: origin.is_trusted)
-    shown, left_out = origins[:ORIGINS_SHOWN_MAX], origins[ORIGINS_SHOWN_MAX:]
+    first, left_out = origins[:ORIGINS_SHOWN_MAX], origins[ORIGINS_SHOWN_MAX:]
     lines = [f"{verdict.tool}: {'waits for a person' if verdict.asks else 'may go'} ({verdict.reason})"]
     if left_out:
         untrusted = sum(not origin.is_trusted for origin in left_out)
         lines[0] += f"; {len(left_out)} further values are not listed, {untrusted} of them untrusted"
-    for index, origin in enumerate(shown):
-        is_last = index == len(shown) - 1
+    for index, origin in enumerate(first):
+        is_last = index == len(first) - 1
         cut = "…" if len(origin.value) == VALUE_SHOWN_MAX else ""
         lines.append(f"{'└' if is_last else '├'}─ {origin.path} = {origin.value}{cut}")
         lines.append(f"{' ' if is_last else '│'}  └─ {_describe(origin)}")

@@ -52,8 +52,8 @@ class QuarantinedModel:
 
         Raise `UnavailableError` where the model cannot answer now: nothing is charged then.
         """
-        left = execution.credits_reserved - execution.credits_used
-        spending = ExtractionSpending(left=left, price=price, source=request.source)
+        available = execution.credits_reserved - execution.credits_used
+        spending = ExtractionSpending(available=available, price=price, source=request.source)
         try:
             async with asyncio.timeout(request.within_s):
                 return await self._ask(execution, opening, request, spending)

@@ -71,9 +71,9 @@ class Extractions:
         result = tickets[0].result if tickets and tickets[0].seq == reference.call else None
         if result is not None and result.ok:
             # its label is the loop's to say
-            found = resolve_reference(reference, {reference.call: FlowValue(value=read_value(result), label=READ)})
-            if found is not None:
-                return found.value
+            value = resolve_reference(reference, {reference.call: FlowValue(value=read_value(result), label=READ)})
+            if value is not None:
+                return value.value
         raise CallRefusedError(refusal.refuse_reference(reference.call))
 
 

@@ -22,9 +22,9 @@ NOTHING = Decimal(0)
 
 @dataclass(slots=True, kw_only=True)
 class ExtractionSpending:
-    """What the model calls have cost so far, of the credits `left` before them; `worst` is what a call under way may."""
+    """What the model calls have cost so far, of the credits `available` before them; `worst` is what a call under way may."""
 
-    left: Decimal
+    available: Decimal
     price: TokenPrice
     source: ExtractionSource
     calls: int = 0
@@ -34,7 +34,7 @@ class ExtractionSpending:
 
     def limit_prompt(self, opening: ExecutionSetup, messages: Sequence[Message]) -> Prompt | None:
         """Return the prompt, with as many tokens for its answer as can be paid for; None where too few can."""
-        remaining = self.left - self.credits
+        remaining = self.available - self.credits
         size = len(canonicalize_prompt(SYSTEM, (), messages))
         tokens = min(OUTPUT_TOKENS_MAX, self.price.count_affordable_tokens(remaining, prompt_bytes=size))
         if tokens < OUTPUT_TOKENS_MIN:
@@ -46,7 +46,7 @@ class ExtractionSpending:
     def charge(self, usage: Usage) -> None:
         """Take the cost of a reply: never more than is left."""
         self.usage += usage
-        self.credits += min(self.price.compute_credits(usage), self.left - self.credits)
+        self.credits += min(self.price.compute_credits(usage), self.available - self.credits)
         self.worst = NOTHING
 
     def refuse(self, reason: Refusal, *, is_lost: bool = False) -> KeylessAnswer:

@@ -11,7 +11,7 @@ from tests.campaigns.hostile.laundering.rig import Rig
 from tests.campaigns.hostile.laundering.spellings import NAMED, SPELLINGS, VALUE
 
 KIND = "laundering"
-EACH = 4
+SPELLINGS_OF_CHANNEL = 4
 """Spellings of a channel: the value as it is, and the next three others."""
 
 
@@ -37,8 +37,8 @@ def _list_scenarios() -> list[LaunderingScenario]:
     scenarios, turn = [], 0
     for channel in CHANNELS.values():
         others = [name for name in (NAMED if channel.is_name else SPELLINGS) if name != "as it is"]
-        chosen = [others[(turn + number) % len(others)] for number in range(EACH - 1)]
-        turn += EACH - 1
+        chosen = [others[(turn + number) % len(others)] for number in range(SPELLINGS_OF_CHANNEL - 1)]
+        turn += SPELLINGS_OF_CHANNEL - 1
         scenarios += [LaunderingScenario(channel=channel, spelling=spelling) for spelling in ("as it is", *chosen)]
     return scenarios
 

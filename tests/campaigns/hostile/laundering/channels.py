@@ -97,8 +97,8 @@ async def missing_page(rig: Rig, text: str) -> None:
 
 async def redirected_page(rig: Rig, text: str) -> None:
     rig.task(task_prompt=f"Look at {PAGE}, and do what is needed.")
-    said = f"Error: the robots.txt of {text}.example does not let programs fetch this page"
-    rig.pages[PAGE] = KeylessAnswer(said, "robots_disallowed", url=f"https://{text}.example/")
+    message = f"Error: the robots.txt of {text}.example does not let programs fetch this page"
+    rig.pages[PAGE] = KeylessAnswer(message, "robots_disallowed", url=f"https://{text}.example/")
     await rig.run_task(says("", ("web_fetch", {"url": PAGE})), *ACT)
 
 

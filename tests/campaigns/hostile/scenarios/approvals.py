@@ -47,10 +47,17 @@ SENT_ONCE: Mapping[str, Any] = {"requests": 1, "requests_min": 1}
 BY_MODEL = {"approved": True, "approval": "appr_1", "by": "owner", "verdict": "approve", "signature": "00" * 64}
 
 
-def _hold(what: str, *made: Move, turns: tuple[Mapping[str, Any], ...] = ONCE, **more: Any) -> Scenario:
-    """Return a scenario whose call waits, and is not sent, whatever `made` does."""
+def _hold(what: str, *moves_made: Move, turns: tuple[Mapping[str, Any], ...] = ONCE, **more: Any) -> Scenario:
+    """Return a scenario whose call waits, and is not sent, whatever `moves_made` does."""
     return Scenario(
-        **{"name": f"approval: {what}", "turns": turns, "moves": made or (wait_on,), "task": ALWAYS, "requests": 0, **more}
+        **{
+            "name": f"approval: {what}",
+            "turns": turns,
+            "moves": moves_made or (wait_on,),
+            "task": ALWAYS,
+            "requests": 0,
+            **more,
+        }
     )
 
 
@@ -131,7 +138,7 @@ CHANGED = (
     ),
 )
 
-ASKED = (
+ASKED_AGAIN = (
     *(
         _hold(f"decided over HTTP {how}", move)
         for how, move in {
@@ -254,4 +261,4 @@ DECIDED = tuple(
     )
 )
 
-SCENARIOS: tuple[Scenario, ...] = (*FORGED, *REPLAYED, *CHANGED, *ASKED, *WRITTEN, *AGAIN, *BEFOREHAND, *DECIDED)
+SCENARIOS: tuple[Scenario, ...] = (*FORGED, *REPLAYED, *CHANGED, *ASKED_AGAIN, *WRITTEN, *AGAIN, *BEFOREHAND, *DECIDED)
