@@ -74,7 +74,12 @@ async def prepare(tenant: Tenant, admin: Admin, upstream: Upstream) -> None:
         {"text": f"Done, {tenant.phrase}.", "expect": expect},
     ]
     await admin.set_script(tenant.name, {"steps": steps})
-    fields = {"tools": ["api_call", "http_get"], "integrations": [SERVICE, "todoist"], "model": f"scripted/{tenant.name}"}
+    fields: dict[str, Any] = {
+        "tools": ["api_call", "http_get"],
+        "integrations": [SERVICE, "todoist"],
+        "model": f"scripted/{tenant.name}",
+    }
+    fields["approvals"] = [{"mode": "never"}]  # nobody is there to decide
     created = await tenant.client.create_task({"name": tenant.name, "task_prompt": f"Do {tenant.prompt}.", **fields})
     tenant.task = created["task_id"]
     await tenant.client.set_credential(tenant.task, NAME, {"value": tenant.key, "service": SERVICE})
