@@ -58,7 +58,7 @@ def test_a_report_has_the_attempt_the_doubt_the_times_and_the_result() -> None:
             "settled_at": "2026-11-21T12:00:03+00:00",
         }.items()
     )
-    assert len(REPORT["result"]) == 14
+    assert len(REPORT["result"]) == 15
 
 
 @pytest.mark.usefixtures("tokyo")

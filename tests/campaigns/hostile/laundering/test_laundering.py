@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaigns.hostile.laundering.campaign import EACH, SCENARIOS, LaunderingScenario, run
+from tests.campaigns.hostile.laundering.campaign import SPELLINGS_OF_CHANNEL, SCENARIOS, LaunderingScenario, run
 from tests.campaigns.hostile.laundering.channels import CHANNELS
 from tests.campaigns.hostile.laundering.rig import ACT, Rig
 from tests.campaigns.hostile.laundering.spellings import SPELLINGS
@@ -23,7 +23,7 @@ async def test_no_spelling_loses_the_label(spelling: str) -> None:
 
 
 def test_there_are_at_least_a_hundred_scenarios_each_another() -> None:
-    assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS) == EACH * len(CHANNELS) >= 100
+    assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS) == SPELLINGS_OF_CHANNEL * len(CHANNELS) >= 100
     assert {scenario.spelling for scenario in SCENARIOS} == set(SPELLINGS)
 
 
