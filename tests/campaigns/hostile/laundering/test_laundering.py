@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaigns.hostile.laundering.campaign import SPELLINGS_OF_CHANNEL, SCENARIOS, LaunderingScenario, run
+from tests.campaigns.hostile.laundering.campaign import SCENARIOS, SPELLINGS_OF_CHANNEL, LaunderingScenario, run
 from tests.campaigns.hostile.laundering.channels import CHANNELS
 from tests.campaigns.hostile.laundering.rig import ACT, Rig
 from tests.campaigns.hostile.laundering.spellings import SPELLINGS
