@@ -290,7 +290,9 @@ async def test_what_a_record_costs_to_verify_grows_with_its_size(turns: int) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(verifier, "digest", counting)
         assert fits(known.record, known.receipts)
-    parts = 3 + sum(len(known.record[name]) for name in ("steps", "calls", "calls", "events", "ledger"))  # and their arguments
+    parts = 3 + sum(
+        len(known.record[name]) for name in ("steps", *["calls"] * 3, "events", "ledger")
+    )  # their arguments and flows, too
     assert counted == parts + len(known.receipts["entries"])
 
 
