@@ -32,18 +32,12 @@ PART = rf"execution|opening|policy|(steps|events)/{COUNT}|calls/{COUNT}(/argumen
 COMMON: dict[str, Any] = {"execution": NAME, "number": int, "kind": "[a-z]+", "previous": HEX, "key": int, "hash": HEX}
 COMMON |= {"at": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "signature": r"[0-9a-f]{128}", "covers": {PART: HEX}}
 CALL: dict[str, Any] = {"turn": int, "seq": int, "parent": None, "tool": rf"{NAME}|\?"}
-APPROVAL = {
-    "approval": LATER,
-    "digest": rf"({HEX})?",
-    "approved_by": LATER,
-    "approved_as": LATER,
-    "approved_for": r"(\d{1,3})?",
-}
+SEND = {"approval": LATER, "digest": rf"({HEX})?", "approved_by": LATER, "approved_as": LATER, "approved_for": r"(\d{1,3})?"}
 KINDS: dict[str, dict[str, Any]] = {
     "opened": {**COMMON, "workspace": LATER, "agent": LATER, "person": LATER, "conversation": LATER},
     "replied": {**COMMON, "turn": int},
     "planned": {**COMMON, **CALL},
-    "settled": {**COMMON, **CALL, "outcome": "answered|failed|in_doubt|refused:[a-z_]+", "credits": CREDITS, **APPROVAL},
+    "settled": {**COMMON, **CALL, "outcome": "answered|failed|in_doubt|refused:[a-z_]+", "credits": CREDITS, **SEND},
     "closed": {**COMMON, "status": "[a-z]+", "credits": CREDITS, "count": int, "cancelled_by": LATER},
 }
 """The members of an entry by its kind: whole numbers (None: or null), texts by form, objects by names and values."""

@@ -1,4 +1,4 @@
-"""Schemas of values that are extracted: a bounded subset of JSON Schema, so that a value holds no more than it has to.
+"""Schemas of values that are extracted: a bounded subset of JSON Schema, so that a value holds only what it has to.
 
 `object` (every one of its `properties` is there, and no other), `array` (`items`, `maxItems`), `string` (`maxLength`, `enum`,
 `format` date, date-time or email), `integer` and `number` (`minimum`, `maximum`), `boolean`; each may have a `description`.
