@@ -268,8 +268,9 @@ async def test_a_request_with_a_key_expires_after_a_day(deps: RetentionSetup) ->
     assert "keyed_requests" not in await deps.at(NOW + DAY)
 
 
-async def test_a_conversation_expires_with_its_newest_message_and_each_message_with_its_execution(deps: RetentionSetup) -> None:
-    executions, conversations = deps.executions(), FirestoreConversations(deps.clients, RETENTION)
+async def ask_in_chat(deps: RetentionSetup) -> FirestoreConversations:
+    """Ask a question in a new conversation `c`, and return where it is; its execution is `first`."""
+    conversations = FirestoreConversations(deps.clients, RETENTION)
     await FirestoreOwners(deps.clients).put(OWNER)
     await FirestoreTasks(deps.clients).create(TASK)
     place = {"owner": EXECUTION.owner, "workspace": EXECUTION.workspace, "agent": EXECUTION.agent}
@@ -277,6 +278,12 @@ async def test_a_conversation_expires_with_its_newest_message_and_each_message_w
     await conversations.create(chat)
     execution = replace(EXECUTION, id="first", conversation="c", created_at=NOW)
     await conversations.ask(chat, Question(content="Where?"), execution, most=9)
+    return conversations
+
+
+async def test_a_conversation_expires_with_its_newest_message_and_each_message_with_its_execution(deps: RetentionSetup) -> None:
+    executions = deps.executions()
+    await ask_in_chat(deps)
     times = await deps.times()
     assert times["conversations/c"] == times["conversations/c/messages/00001"]
     await executions.cancel("first", by="ann", now=NOW + 8 * HOUR)
@@ -292,14 +299,8 @@ async def test_what_is_below_an_execution_outlasts_its_wait_for_a_person(deps: R
 
 
 async def test_a_question_that_waits_for_a_person_outlasts_the_wait_with_its_conversation(deps: RetentionSetup) -> None:
-    executions, conversations = deps.executions(), FirestoreConversations(deps.clients, RETENTION)
-    await FirestoreOwners(deps.clients).put(OWNER)
-    await FirestoreTasks(deps.clients).create(TASK)
-    place = {"owner": EXECUTION.owner, "workspace": EXECUTION.workspace, "agent": EXECUTION.agent}
-    chat = Conversation(id="c", task=TASK.id, created_at=NOW, updated_at=NOW, **place)
-    await conversations.create(chat)
-    waits = replace(EXECUTION, id="first", conversation="c", created_at=NOW)
-    await conversations.ask(chat, Question(content="Where?"), waits, most=9)
+    executions = deps.executions()
+    conversations = await ask_in_chat(deps)
     claimed, _ = await executions.claim("first", slice=0, holder="h", now=NOW, lease=LEASE)
     await executions.park(claimed, waiting_for="appr_1", keep=Decimal(0), now=NOW)
     lasting = NOW + LIFETIME + RETENTION.execution_timeout + 30 * DAY

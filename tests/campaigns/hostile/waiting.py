@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision, encode_decision
+from ferryman.domain.approvals.decision import SignedDecision
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.executions.execution import Execution
 from ferryman.gcp import documents
@@ -23,6 +23,7 @@ from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.places import Places
 from ferryman.stack import environment
 from ferryman.vault.sign import SigningKey
+from tests.campaigns.approvals.rig import sign
 from tests.campaigns.hostile.harness import Harness
 
 QUEUE = "ferryman-queue"
@@ -149,20 +150,7 @@ async def attempt(waiting: Waiting, moves: tuple[Move, ...]) -> None:
 
 def forge(approval: Approval, *, key: SigningKey = STRANGER, **fields: Any) -> SignedDecision:
     """Return a decision about `approval` with `fields`, signed no matter who wrote it."""
-    values: dict[str, Any] = {
-        "approval": approval.id,
-        "digest": approval.digest,
-        "owner": approval.owner,
-        "workspace": approval.workspace,
-        "execution": approval.execution,
-        "seq": approval.seq,
-        "verdict": DecisionVerdict.APPROVE,
-        "sends_max": APPROVED,
-        "by": "owner",
-        "at": approval.created_at,
-    }
-    decision = Decision(**{**values, **fields})
-    return SignedDecision(decision=decision, key=1, signature=key.sign(encode_decision(decision)).hex())
+    return sign(approval, key=key, **{"sends_max": APPROVED, "by": "owner", "at": approval.created_at, **fields})
 
 
 def approve(approval: Approval, signed: SignedDecision | None) -> Approval:
