@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ferryman import offload
@@ -134,9 +135,9 @@ async def _find_signature(
         if not isinstance(called, str) or called in TOOLS or not isinstance(inner, Mapping):
             return FlowSignature(tool=name, changes=True), arguments  # it is refused
         name, arguments = called, policy.settings_of(called).fix_arguments(inner)
-    if name not in state.signatures:
-        state.signatures[name] = _derive_own(deps, name) or await _derive_declared(deps, execution, state, name)
-    signature = state.signatures[name]
+    signature = _find_own(deps, state, name)
+    if signature is None:
+        signature = state.signatures[name] = await _derive_declared(deps, execution, state, name)
     if name in TOOLS:
         signature = narrow_by_method(signature, TOOLS[name], arguments)
     settings = policy.settings_of(name)
@@ -151,21 +152,33 @@ def _find_readers(deps: LoopDependencies, policy: ExecutionPolicy, state: FlowSt
     readers = {}
     for name in {result.tool for result in state.read}:
         settings = policy.settings_of(name)
-        signature = state.signatures.get(name) or _derive_own(deps, name) or FlowSignature(tool=name, changes=True)
+        signature = _find_own(deps, state, name) or FlowSignature(tool=name, changes=True)
         signature = apply_settings(signature, settings.flow, settings.arguments)
         if signature.reads_people:
             readers[name] = signature
     return readers
 
 
+def _find_own(deps: LoopDependencies, state: FlowState, name: str) -> FlowSignature | None:
+    """Return the signature of a tool that needs no document to be read, or was needed before; None of any other."""
+    if name not in state.signatures and (own := _derive_own(deps, name)) is not None:
+        state.signatures[name] = own
+    return state.signatures.get(name)
+
+
 def _derive_own(deps: LoopDependencies, name: str) -> FlowSignature | None:
     """Return the signature of a tool that is built in, or that the operator registered; None of any other."""
     if name in TOOLS:
-        return derive_built_in(TOOLS[name])
+        return _derive_from_catalog(name)
     if not deps.registry.has_tool(name):
         return None
     (definition,) = deps.registry.get_definitions([name])
     return derive_signature(name, definition["description"], definition["input_schema"], is_own=True)
+
+
+@cache
+def _derive_from_catalog(name: str) -> FlowSignature:
+    return derive_built_in(TOOLS[name])
 
 
 async def _derive_declared(deps: LoopDependencies, execution: Execution, state: FlowState, name: str) -> FlowSignature:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ferryman.domain.calls.flow import CallFlow
@@ -14,6 +15,12 @@ from ferryman.domain.flow.signature import FlowSignature
 from ferryman.domain.flow.trusted import TrustedText, index_text
 from ferryman.domain.flow.verdict import list_lines
 from ferryman.domain.labels.label import READ, FlowLabel, Source
+
+INDEXES_KEPT = 16
+"""How many indexes of texts that people wrote a process keeps: each call of an execution is judged by the same."""
+
+INDEX_CHARACTERS_MAX = 10_000
+"""The index of a longer text is not kept: a worker has little memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +77,7 @@ def judge_call(call: CallToJudge) -> CallFlow:
 
 def _list_trusted(call: CallToJudge) -> list[TrustedText]:
     """Return what people wrote, with the results that are trusted by what was trusted before them (`trusts_result`)."""
-    trusted = [index_text(source, text) for source, text in call.written]
+    trusted = [_index_written(source, text) for source, text in call.written]
     for result in call.read:
         signature = call.readers.get(result.tool) if result.ok else None
         if signature is None:
@@ -78,6 +85,13 @@ def _list_trusted(call: CallToJudge) -> list[TrustedText]:
         if trusts_result(signature, result.arguments, FlowContext(label=result.label, trusted=tuple(trusted))):
             trusted += [index_text(result.source, text) for text in result.texts]
     return trusted
+
+
+def _index_written(source: str, text: str) -> TrustedText:
+    return _index_once(source, text) if len(text) <= INDEX_CHARACTERS_MAX else index_text(source, text)
+
+
+_index_once = lru_cache(maxsize=INDEXES_KEPT)(index_text)
 
 
 def _list_records(result: ReadResult) -> Iterator[NamedRecord]:
