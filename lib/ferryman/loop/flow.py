@@ -161,8 +161,8 @@ def _find_readers(deps: LoopDependencies, policy: ExecutionPolicy, state: FlowSt
 
 def _find_own(deps: LoopDependencies, state: FlowState, name: str) -> FlowSignature | None:
     """Return the signature of a tool that needs no document to be read, or was needed before; None of any other."""
-    if name not in state.signatures and (own := _derive_own(deps, name)) is not None:
-        state.signatures[name] = own
+    if name not in state.signatures and (signature := _derive_own(deps, name)) is not None:
+        state.signatures[name] = signature
     return state.signatures.get(name)
 
 
