@@ -135,12 +135,12 @@ class ChatSession:
         def stop() -> None:
             stopping.append(asyncio.ensure_future(self.stop()))
 
-        with suppress(NotImplementedError):
+        with suppress(NotImplementedError):  # Windows: there Ctrl-C ends the command
             loop.add_signal_handler(2, stop)
         try:
             return await reading
         finally:
-            with suppress(NotImplementedError):
+            with suppress(NotImplementedError):  # as above
                 loop.remove_signal_handler(2)
             await asyncio.gather(*stopping, return_exceptions=True)
 
