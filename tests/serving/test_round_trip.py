@@ -151,7 +151,7 @@ async def export(client: httpx.AsyncClient, workspace: str) -> bytes:
     return answer.content
 
 
-OWN = "tools that a person declared here"
+DECLARED_HERE = "tools that a person declared here"
 
 
 def read_definitions(archive: bytes) -> dict[str, Counter[str]]:
@@ -167,8 +167,8 @@ def read_definitions(archive: bytes) -> dict[str, Counter[str]]:
     tasks = {line["id"]: repr(leave_place(line)) for line in lines["tasks"]}
     for line in lines["tools"]:
         line["task"] = tasks[line["task"]]
-    own = Counter(str(line["tool"].pop("is_own")) for line in lines["tools"])
-    return {OWN: own, **{kind: Counter(repr(leave_place(line)) for line in lines[kind]) for kind in KINDS}}
+    declared_here = Counter(str(line["tool"].pop("is_own")) for line in lines["tools"])
+    return {DECLARED_HERE: declared_here, **{kind: Counter(repr(leave_place(line)) for line in lines[kind]) for kind in KINDS}}
 
 
 def leave_place(line: Mapping[str, Any]) -> list[Any]:
@@ -192,10 +192,10 @@ async def travel(definition: Mapping[str, Any]) -> list[dict[str, Counter[str]]]
 @given(workspaces)
 def test_what_is_imported_and_exported_again_defines_the_same(definition: Mapping[str, Any]) -> None:
     first, second, third = asyncio.run(travel(definition))
-    own = [one.pop(OWN) for one in (first, second, third)]
+    declared_here = [each.pop(DECLARED_HERE) for each in (first, second, third)]
     assert first == second == third
     # a person here declared the tools of the first; those of the others an archive brought
     declared = first["tools"].total()
-    assert own == [Counter({str(is_own): declared} if declared else {}) for is_own in (True, False, False)]
+    assert declared_here == [Counter({str(is_own): declared} if declared else {}) for is_own in (True, False, False)]
     assert first["tasks"].total() == len(definition["tasks"])
     assert first["tools"].total() == sum(len(tools) for _, _, tools, _ in definition["tasks"])
