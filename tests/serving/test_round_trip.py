@@ -192,7 +192,7 @@ async def travel(definition: Mapping[str, Any]) -> list[dict[str, Counter[str]]]
 @given(workspaces)
 def test_what_is_imported_and_exported_again_defines_the_same(definition: Mapping[str, Any]) -> None:
     first, second, third = asyncio.run(travel(definition))
-    declared_here = [each.pop(DECLARED_HERE) for each in (first, second, third)]
+    declared_here = [definitions.pop(DECLARED_HERE) for definitions in (first, second, third)]
     assert first == second == third
     # a person here declared the tools of the first; those of the others an archive brought
     declared = first["tools"].total()
