@@ -1,15 +1,18 @@
 """The flow policy in the loop: whether untrusted text may have decided where a call goes, judged as its ticket is written.
 
 Every execution is judged, whatever its rules say. What is judged by is in the journal, so that every delivery and every replay
-judges the same. The texts are strangers': more than a little of them is read in a worker process.
+judges the same. A call is judged by what people wrote first; only where that decides not all of it, by the results, too. Each
+text is read once in a delivery, when a call needs it. The texts are strangers': more than a little is read in a worker process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar, TypeVarTuple
 
 from ferryman import offload
 from ferryman.catalog.tools import TOOLS
@@ -19,36 +22,47 @@ from ferryman.domain.calls.part import PartKind
 from ferryman.domain.conversations.compaction import list_questions
 from ferryman.domain.conversations.turns import cut_attachments
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
-from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.flow.calls import CallToJudge, ReadResult, judge_call
+from ferryman.domain.flow.calls import FlowMemory, ReadResult, index_results, index_written, measure_arguments
 from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature, narrow_by_method
+from ferryman.domain.flow.judging import judge_flow, trusts_result
 from ferryman.domain.flow.passing import list_labels
 from ferryman.domain.flow.signature import FlowSignature, apply_settings
-from ferryman.domain.flow.verdict import FlowReason
+from ferryman.domain.flow.verdict import FlowReason, FlowVerdict, list_lines
 from ferryman.domain.labels.label import FlowLabel, Integrity
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.preamble import RULES
 
 INLINE_CHARACTERS_MAX = 2_000
-"""Texts of up to so many characters are judged in this process."""
+"""Texts of up to so many characters are read in this process."""
+
+SEARCHED_CHARACTERS_MAX = 10_000_000
+"""So many characters that were read before are looked at for the values of a call in this process: some milliseconds."""
+
+BATCH_CHARACTERS_MAX = 50_000
+"""A worker reads further results together up to so many characters, or one."""
+
+Parameters = TypeVarTuple("Parameters")
+Answer = TypeVar("Answer")
 
 READS = CallFlow(asks=False, reason=FlowReason.READS.value)
 UNTAINTED = CallFlow(asks=False, reason=FlowReason.UNTAINTED.value)
 
-offload.preload(judge_call)
+offload.preload(judge_flow)
+offload.preload(index_results)
 
 
 @dataclass(slots=True, kw_only=True)
 class FlowState:
     """What the calls of one execution are judged by: what people wrote, and what the model has read, each with its source.
 
-    `signatures` are those of tools that were needed so far, by their names, and `declared` the task's declared tools, once one
-    of these was.
+    `memory` is what was read of it so far, and `read` the results that were not. `signatures` are those of tools that were
+    needed so far, by their names, and `declared` the task's declared tools, once one of these was.
     """
 
     written: tuple[tuple[str, str], ...] = field(repr=False)
-    read: list[ReadResult] = field(default_factory=list, repr=False)
+    read: deque[ReadResult] = field(default_factory=deque, repr=False)
+    memory: FlowMemory | None = field(default=None, repr=False)
     signatures: dict[str, FlowSignature] = field(default_factory=dict, repr=False)
     declared: Mapping[str, DeclaredTool] | None = field(default=None, repr=False)
 
@@ -108,20 +122,68 @@ async def _judge(deps: LoopDependencies, execution: Execution, state: FlowState,
     signature, arguments = await _find_signature(deps, execution, state, call)
     if not signature.has_effect:
         return READS
-    job = CallToJudge(
-        signature=signature,
-        arguments=arguments,
-        label=label,
-        written=state.written,
-        read=tuple(state.read),
-        readers=_find_readers(deps, policy, state),
-    )
-    if job.measure() <= INLINE_CHARACTERS_MAX:
-        return judge_call(job)
     try:
-        return await offload.run(execution.owner, offload.TEXT, judge_call, job)
+        verdict = await _find_verdict(deps, execution, state, signature, arguments, label)
     except offload.OverBudgetError:
         return CallFlow(asks=True, reason=FlowReason.TOO_MANY.value)
+    return CallFlow(asks=verdict.asks, reason=verdict.reason.value, lines=tuple(list_lines(verdict)))
+
+
+async def _find_verdict(
+    deps: LoopDependencies,
+    execution: Execution,
+    state: FlowState,
+    signature: FlowSignature,
+    arguments: Mapping[str, Any],
+    label: FlowLabel,
+) -> FlowVerdict:
+    """Return the verdict by what people wrote, or, where that is not the last word, by all that the model has read."""
+    owner, memory = execution.owner, state.memory
+    if memory is None:
+        size = sum(len(text) for _, text in state.written)
+        written = await _read(owner, size, index_written, state.written)
+        memory = state.memory = FlowMemory(written=written)
+    size = measure_arguments(arguments)
+    verdict = await _read(owner, size, judge_flow, signature, arguments, memory.build_first_context(label))
+    if verdict.is_final or not (state.read or memory.read):
+        return verdict
+    while state.read:
+        await _take_in(deps, execution, state, memory)
+    values = sum(not origin.is_trusted for origin in verdict.origins)
+    if memory.measure_search(values) > SEARCHED_CHARACTERS_MAX:
+        size = max(size, INLINE_CHARACTERS_MAX + 1)
+    return await _read(owner, size, judge_flow, signature, arguments, memory.build_context(label))
+
+
+async def _take_in(deps: LoopDependencies, execution: Execution, state: FlowState, memory: FlowMemory) -> None:
+    """Read the next results that were not read so far."""
+    batch, size = [state.read[0]], state.read[0].measure()
+    for result in islice(state.read, 1, None):
+        size += result.measure()
+        if size > BATCH_CHARACTERS_MAX:
+            size -= result.measure()
+            break
+        batch.append(result)
+    indexed = await _read(execution.owner, size, index_results, batch)
+    for result, index in zip(batch, indexed, strict=True):
+        reader = _find_reader(deps, execution, result)
+        is_trusted = reader is not None and await _read(
+            execution.owner,
+            measure_arguments(result.arguments),
+            trusts_result,
+            reader,
+            result.arguments,
+            memory.build_context(result.label),
+        )
+        memory.add(index, is_trusted=is_trusted)
+        state.read.popleft()
+
+
+async def _read(owner: str, size: int, function: Callable[[*Parameters], Answer], *arguments: *Parameters) -> Answer:
+    """Return `function(*arguments)`, which reads a text of `size` characters: of a long one, computed in a worker process."""
+    if size <= INLINE_CHARACTERS_MAX:
+        return function(*arguments)
+    return await offload.run(owner, offload.TEXT, function, *arguments)
 
 
 async def _find_signature(
@@ -144,19 +206,17 @@ async def _find_signature(
     return apply_settings(signature, settings.flow, settings.arguments), arguments
 
 
-def _find_readers(deps: LoopDependencies, policy: ExecutionPolicy, state: FlowState) -> dict[str, FlowSignature]:
-    """Return the signatures of the tools that were called and whose results people alone wrote.
+def _find_reader(deps: LoopDependencies, execution: Execution, result: ReadResult) -> FlowSignature | None:
+    """Return the signature of the tool that a result is of, where people alone wrote what that reads; else None.
 
     Of a tool that a stranger may have defined only the owner says so; whatever its arguments are, each has to be trusted.
     """
-    readers = {}
-    for name in {result.tool for result in state.read}:
-        settings = policy.settings_of(name)
-        signature = _find_own(deps, state, name) or FlowSignature(tool=name, changes=True)
-        signature = apply_settings(signature, settings.flow, settings.arguments)
-        if signature.reads_people:
-            readers[name] = signature
-    return readers
+    policy = execution.policy
+    assert policy is not None, "an opened execution has a policy"
+    settings = policy.settings_of(result.tool)
+    signature = _derive_own(deps, result.tool) or FlowSignature(tool=result.tool, changes=True)
+    signature = apply_settings(signature, settings.flow, settings.arguments)
+    return signature if result.ok and signature.reads_people else None
 
 
 def _find_own(deps: LoopDependencies, state: FlowState, name: str) -> FlowSignature | None:

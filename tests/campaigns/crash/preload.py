@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ferryman.domain.flow.calls import judge_call
+from ferryman.domain.flow.judging import judge_flow
 from ferryman.gcp import documents
 from ferryman.inmemory.memory import Memory
 from ferryman.offload.fork_server import server
@@ -33,7 +33,7 @@ def warm_up() -> None:
     stored = (record.execution, record.opening, *record.steps, *record.tickets, *record.entries, record.balance)
     for value in stored:
         documents.read(type(value), documents.write(value))
-    for channel in server.worker(judge_call):  # starts the server, with all that workers import
+    for channel in server.worker(judge_flow):  # starts the server, with all that workers import
         channel.close()
     server._child = SharedProcess()  # type: ignore[assignment]
 

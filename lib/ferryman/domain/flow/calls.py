@@ -1,26 +1,18 @@
-"""One call, judged from plain texts: what a worker process is given, and what the call's ticket keeps of the verdict."""
+"""What the calls of an execution are judged by, in a form for which each text is read once, however many calls are judged."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-from ferryman.domain.calls.flow import CallFlow
-from ferryman.domain.flow.judging import FlowContext, judge_flow, trusts_result
-from ferryman.domain.flow.records import NamedRecord, index_records, list_records
-from ferryman.domain.flow.signature import FlowSignature
+from ferryman.domain.flow.judging import FlowContext
+from ferryman.domain.flow.records import SAME_MAX, NamedRecord, RecordIndex, list_records
 from ferryman.domain.flow.trusted import TrustedText, index_text
-from ferryman.domain.flow.verdict import list_lines
+from ferryman.domain.flow.values import FlowValue
+from ferryman.domain.json_tree import walk
 from ferryman.domain.labels.label import READ, FlowLabel, Source
-
-INDEXES_KEPT = 16
-"""How many indexes of texts that people wrote a process keeps: each call of an execution is judged by the same."""
-
-INDEX_CHARACTERS_MAX = 10_000
-"""The index of a longer text is not kept: a worker has little memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,55 +35,82 @@ class ReadResult:
         """What it is, for who reads why."""
         return f"the result of call {self.call} ({self.tool})"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallToJudge:
-    """A call and all that it is judged by; `written` are the texts of people, each with what it is.
-
-    `readers` are the signatures of the tools whose results people alone wrote.
-    """
-
-    signature: FlowSignature
-    arguments: Mapping[str, Any] = field(repr=False)
-    label: FlowLabel
-    written: tuple[tuple[str, str], ...] = field(repr=False)
-    read: tuple[ReadResult, ...] = field(default=(), repr=False)
-    readers: Mapping[str, FlowSignature] = field(default_factory=dict, repr=False)
-
     def measure(self) -> int:
         """Return how many characters have to be read."""
-        return sum(len(text) for _, text in self.written) + sum(len(text) for result in self.read for text in result.texts)
+        return sum(map(len, self.texts))
 
 
-def judge_call(call: CallToJudge) -> CallFlow:
-    """Return whether a call waits for a person, and the tree that says what decided where it goes."""
-    context = FlowContext(
-        label=call.label,
-        trusted=_list_trusted(call),
-        read=[(result.source, text) for result in call.read for text in result.texts],
-        records=index_records(record for result in call.read for record in _list_records(result)),
-    )
-    verdict = judge_flow(call.signature, call.arguments, context)
-    return CallFlow(asks=verdict.asks, reason=verdict.reason.value, lines=tuple(list_lines(verdict)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedResult:
+    """What calls are judged by of a result: its texts, ready for values to be found in them, and its records."""
+
+    texts: tuple[TrustedText, ...]
+    records: tuple[NamedRecord, ...]
 
 
-def _list_trusted(call: CallToJudge) -> list[TrustedText]:
-    """Return what people wrote, with the results that are trusted by what was trusted before them (`trusts_result`)."""
-    trusted = [_index_written(source, text) for source, text in call.written]
-    for result in call.read:
-        signature = call.readers.get(result.tool) if result.ok else None
-        if signature is None:
-            continue
-        if trusts_result(signature, result.arguments, FlowContext(label=result.label, trusted=tuple(trusted))):
-            trusted += [index_text(result.source, text) for text in result.texts]
-    return trusted
+@dataclass(slots=True, kw_only=True)
+class FlowMemory:
+    """What is known of an execution: what people wrote, and the results that were read so far.
+
+    `trusted` are the texts of people, then those of results that are trusted by what was trusted before them.
+    """
+
+    written: tuple[TrustedText, ...] = field(repr=False)
+    trusted: list[TrustedText] = field(default_factory=list, repr=False)
+    read: list[TrustedText] = field(default_factory=list, repr=False)
+    records: RecordIndex = field(default_factory=RecordIndex, repr=False)
+
+    def __post_init__(self) -> None:
+        """Begin with what people wrote."""
+        self.trusted += self.written
+
+    def add(self, result: IndexedResult, *, is_trusted: bool) -> None:
+        """Take in a result that the model has read."""
+        self.read += result.texts
+        self.records.add(result.records)
+        if is_trusted:
+            self.trusted += result.texts
+
+    def measure_search(self, values: int) -> int:
+        """Return how many characters are looked at for so many values that are in no text."""
+        trusted, read = (sum(len(text.text) for text in texts) for texts in (self.trusted, self.read))
+        return values * (trusted * (1 + min(self.records.most_same, SAME_MAX)) + read)
+
+    def build_first_context(self, label: FlowLabel) -> FlowContext:
+        """Return what a call is judged by first: what people wrote."""
+        return FlowContext(label=label, trusted=self.written)
+
+    def build_context(self, label: FlowLabel) -> FlowContext:
+        """Return all that a call is judged by."""
+        return FlowContext(label=label, trusted=self.trusted, read=self.read, records=self.records)
 
 
-def _index_written(source: str, text: str) -> TrustedText:
-    return _index_once(source, text) if len(text) <= INDEX_CHARACTERS_MAX else index_text(source, text)
+def index_written(written: Sequence[tuple[str, str]]) -> tuple[TrustedText, ...]:
+    """Return what people wrote, ready for values to be found in it."""
+    return tuple(index_text(source, text) for source, text in written)
 
 
-_index_once = lru_cache(maxsize=INDEXES_KEPT)(index_text)
+def index_results(results: Sequence[ReadResult]) -> list[IndexedResult]:
+    """Return what calls are judged by of results."""
+    return [
+        IndexedResult(
+            texts=tuple(index_text(result.source, text) for text in result.texts), records=tuple(_list_records(result))
+        )
+        for result in results
+    ]
+
+
+def measure_arguments(arguments: Mapping[str, Any]) -> int:
+    """Return about how many characters the values of a call have, and the names in its objects."""
+    characters = 0
+    for _, value in walk(arguments):
+        if isinstance(value, FlowValue):
+            characters += measure_arguments({"value": value.value})
+        elif isinstance(value, Mapping):
+            characters += sum(map(len, value))
+        else:
+            characters += len(value) if isinstance(value, str) else 1
+    return characters
 
 
 def _list_records(result: ReadResult) -> Iterator[NamedRecord]:

@@ -12,9 +12,9 @@ from ferryman.domain.flow.records import RecordIndex
 from ferryman.domain.flow.roles import classify_argument
 from ferryman.domain.flow.signature import ArgumentFlow, FlowSignature
 from ferryman.domain.flow.tokens import TEXT_CHARACTERS_MAX
-from ferryman.domain.flow.trusted import Match, TrustedText, find_trusted, index_text
+from ferryman.domain.flow.trusted import Match, TrustedText, find_trusted
 from ferryman.domain.flow.values import FlowValue
-from ferryman.domain.flow.verdict import VALUE_SHOWN_MAX, ArgumentOrigin, FlowReason, FlowVerdict, Trust
+from ferryman.domain.flow.verdict import ORIGINS_SHOWN_MAX, VALUE_SHOWN_MAX, ArgumentOrigin, FlowReason, FlowVerdict, Trust
 from ferryman.domain.json_tree import walk
 from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity, Source
 from ferryman.domain.tools.correction import ArgumentRole
@@ -31,14 +31,14 @@ class FlowContext:
     """What a call is judged by.
 
     `label` is that of all that the model has read. `trusted` are the texts that people and operators wrote, and results that
-    are trusted (`trusts_result`); `read` are the other results, each with its source, to show where a tainted value comes from;
+    are trusted (`trusts_result`); `read` are the texts of all results, to show where a tainted value comes from;
     `records` are those of the results.
     """
 
     label: FlowLabel
     trusted: Sequence[TrustedText] = field(repr=False)
-    read: Sequence[tuple[str, str]] = field(default=(), repr=False)
-    records: RecordIndex = field(default=RecordIndex(), repr=False)
+    read: Sequence[TrustedText] = field(default=(), repr=False)
+    records: RecordIndex = field(default_factory=RecordIndex, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +155,13 @@ def _judge_content(leaf: _Leaf, context: FlowContext) -> Iterator[ArgumentOrigin
         yield _build_origin(leaf, Trust.NONE if match is None else Trust.TEXT, match, value=identifier)
 
 
-def _locate(origins: Sequence[ArgumentOrigin], read: Sequence[tuple[str, str]]) -> tuple[ArgumentOrigin, ...]:
-    """Return `origins`, the tainted ones with the place where they were read, as far as they are there as they were written."""
-    texts = [index_text(source, text) for source, text in read]
+def _locate(origins: Sequence[ArgumentOrigin], read: Sequence[TrustedText]) -> tuple[ArgumentOrigin, ...]:
+    """Return `origins`, the tainted ones that are shown with the place where they were read, as far as they are there as they
+    were written."""
+    first = set(islice((index for index, origin in enumerate(origins) if not origin.is_trusted), ORIGINS_SHOWN_MAX))
     return tuple(
-        origin if origin.is_trusted else replace(origin, match=find_trusted(texts, origin.value, ("id",))) for origin in origins
+        replace(origin, match=find_trusted(read, origin.value, ("id",))) if index in first else origin
+        for index, origin in enumerate(origins)
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
-from ferryman.domain.flow.tokens import TextToken
+from ferryman.domain.flow.packed import pack_numbers, unpack_numbers
+from ferryman.domain.flow.tokens import SEPARATOR, TextToken
 from ferryman.domain.flow.words import read_words
 
 NUMBERS_MAX = 10_000
@@ -28,6 +29,32 @@ class NumberPlace:
     start: int
     end: int
     is_money: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberIndex:
+    """The numbers of a text, packed: `joined` has them between separators; `places` where each begins and ends, and whether it
+    is money there."""
+
+    joined: str = field(repr=False)
+    places: bytes = field(repr=False)
+
+    def find(self, number: Decimal) -> NumberPlace | None:
+        """Return where a number is; None where the text does not have it."""
+        index = self.joined.find(f"{SEPARATOR}{_write(number)}{SEPARATOR}")
+        if index < 0:
+            return None
+        position = 3 * self.joined.count(SEPARATOR, 0, index)
+        start, end, is_money = unpack_numbers(self.places)[position : position + 3]
+        return NumberPlace(start=start, end=end, is_money=bool(is_money))
+
+
+def index_numbers(tokens: Iterable[TextToken], text: str) -> NumberIndex:
+    """Return the numbers among the tokens of `text`, as `list_numbers` has them, for many texts to be remembered."""
+    places = list_numbers(tokens, text)
+    numbers = [value for place in places.values() for value in (place.start, place.end, place.is_money)]
+    joined = SEPARATOR.join(["", *map(_write, places), ""]) if places else ""
+    return NumberIndex(joined=joined, places=pack_numbers(numbers))
 
 
 def read_number(token: str) -> Decimal | None:
@@ -57,6 +84,11 @@ def list_numbers(tokens: Iterable[TextToken], text: str) -> dict[Decimal, Number
             places[previous] = NumberPlace(start=places[previous].start, end=token.end, is_money=True)
         before, previous = token.form, number if number is not None else _NONE
     return places
+
+
+def _write(number: Decimal) -> str:
+    """Return the one way in which a number is written here: nothing is zero with a sign."""
+    return str(number or abs(number))
 
 
 def _rank(place: NumberPlace) -> tuple[bool, int]:

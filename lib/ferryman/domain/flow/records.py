@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from ferryman.domain.flow.trusted import VALUE_CHARACTERS_MIN, Match, TrustedText, find_trusted
@@ -52,12 +51,29 @@ def list_records(result: Any, source: Source) -> Iterator[NamedRecord]:
             stack.extend(reversed(value))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RecordIndex:
-    """The records that an execution has read, by their keys and by their names."""
+    """The records that an execution has read, by their keys and by their names: the first `RECORDS_MAX` of them.
 
-    by_key: Mapping[str, Sequence[NamedRecord]] = field(default_factory=dict, repr=False)
-    by_name: Mapping[str, Sequence[NamedRecord]] = field(default_factory=dict, repr=False)
+    `most_same` is the highest number of records that have one key.
+    """
+
+    by_key: dict[str, list[NamedRecord]] = field(default_factory=dict, repr=False)
+    by_name: dict[str, list[NamedRecord]] = field(default_factory=dict, repr=False)
+    most_same: int = 0
+    _known: set[NamedRecord] = field(default_factory=set, repr=False)
+
+    def add(self, records: Iterable[NamedRecord]) -> None:
+        """Remember further records."""
+        for record in records:
+            if len(self._known) >= RECORDS_MAX:
+                return
+            if record not in self._known:
+                self._known.add(record)
+                same = self.by_key.setdefault(record.key, [])
+                same.append(record)
+                self.by_name.setdefault(_fold(record.name), []).append(record)
+                self.most_same = max(self.most_same, len(same))
 
     def find(self, key: object, things: Sequence[str], texts: Sequence[TrustedText]) -> tuple[NamedRecord, Match] | None:
         """Return the record with this key, of one of these kinds of things, whose name occurs in trusted text, and where.
@@ -79,13 +95,10 @@ class RecordIndex:
 
 
 def index_records(records: Iterable[NamedRecord]) -> RecordIndex:
-    """Return an index of records, of the first `RECORDS_MAX` of them."""
-    by_key: dict[str, list[NamedRecord]] = {}
-    by_name: dict[str, list[NamedRecord]] = {}
-    for record in islice(dict.fromkeys(records), RECORDS_MAX):
-        by_key.setdefault(record.key, []).append(record)
-        by_name.setdefault(_fold(record.name), []).append(record)
-    return RecordIndex(by_key=by_key, by_name=by_name)
+    """Return an index of records."""
+    index = RecordIndex()
+    index.add(records)
+    return index
 
 
 def _fold(name: str) -> str:

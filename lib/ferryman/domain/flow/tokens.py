@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
+
+from ferryman.domain.flow.packed import pack_numbers, unpack_numbers
 
 TEXT_CHARACTERS_MAX = 200_000
 """How much of a text is compared; what comes after it is as if it was not there."""
@@ -45,31 +47,39 @@ class TextToken(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenText:
-    """A text as its tokens, joined: a value occurs in it where its own tokens, joined, do."""
+    """A text as its tokens, joined: a value occurs in it where its own tokens, joined, do.
+
+    `starts` and `spans` are packed numbers, since texts of strangers have many: where each token begins in `joined`, and from
+    where to where it is in the text.
+    """
 
     joined: str = field(repr=False)
-    tokens: tuple[TextToken, ...] = field(repr=False)
-    starts: tuple[int, ...] = field(repr=False)
+    starts: bytes = field(repr=False)
+    spans: bytes = field(repr=False)
 
     def find(self, sought: str) -> tuple[int, int] | None:
-        """Return the first and the last of the tokens that `sought`, joined tokens, is; None where it does not occur."""
+        """Return from where to where `sought`, joined tokens, is in the text; None where it does not occur."""
         if not sought.strip(SEPARATOR):
             return None
         index = self.joined.find(sought)
         if index < 0:
             return None
-        first = bisect_right(self.starts, index + 1) - 1
-        return first, bisect_right(self.starts, index + len(sought) - 1) - 1
+        starts, spans = unpack_numbers(self.starts), unpack_numbers(self.spans)
+        first, last = bisect_right(starts, index + 1) - 1, bisect_right(starts, index + len(sought) - 1) - 1
+        return spans[2 * first], spans[2 * last + 1]
 
 
-def join_tokens(tokens: Iterator[TextToken] | tuple[TextToken, ...]) -> TokenText:
+def join_forms(forms: Sequence[str]) -> str:
+    """Return the forms of tokens, joined."""
+    return SEPARATOR.join(["", *forms, ""]) if forms else SEPARATOR
+
+
+def join_tokens(tokens: Sequence[TextToken]) -> TokenText:
     """Return tokens as a text in which others are found."""
-    listed, starts, position = tuple(tokens), [], 1
-    for token in listed:
-        starts.append(position)
-        position += len(token.form) + 1
-    joined = SEPARATOR + "".join(f"{token.form}{SEPARATOR}" for token in listed)
-    return TokenText(joined=joined, tokens=listed, starts=tuple(starts))
+    forms = [form for form, _, _ in tokens]
+    starts = list(accumulate([len(form) + 1 for form in forms[:-1]], initial=1)) if forms else []
+    spans = [place for _, start, end in tokens for place in (start, end)]
+    return TokenText(joined=join_forms(forms), starts=pack_numbers(starts), spans=pack_numbers(spans))
 
 
 def tokenize(text: str) -> Iterator[TextToken]:

@@ -6,13 +6,12 @@ places. One of less than `VALUE_CHARACTERS_MIN` characters occurs only where a w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
-from ferryman.domain.flow.numbers import NumberPlace, list_numbers, read_number
+from ferryman.domain.flow.numbers import NumberIndex, index_numbers, read_number
 from ferryman.domain.flow.templates import TitleTemplate, list_templates
-from ferryman.domain.flow.tokens import SEPARATOR, TokenText, has_hidden, join_tokens, tokenize
+from ferryman.domain.flow.tokens import SEPARATOR, TokenText, has_hidden, join_forms, join_tokens, tokenize
 
 VALUE_CHARACTERS_MIN = 4
 """From how many characters on a value is trusted wherever it occurs: shorter ones occur by chance."""
@@ -47,7 +46,7 @@ class TrustedText:
     text: str = field(repr=False)
     _all: TokenText = field(repr=False)
     _named: TokenText = field(repr=False)
-    _numbers: Mapping[Decimal, NumberPlace] = field(repr=False)
+    _numbers: NumberIndex = field(repr=False)
     _templates: tuple[TitleTemplate, ...] = field(default=(), repr=False)
 
     def find(self, value: object, names: Sequence[str] = (), *, is_key: bool = False) -> Match | None:
@@ -74,18 +73,18 @@ class TrustedText:
         value = value.strip()
         if not value or len(value) > VALUE_CHARACTERS_MAX or has_hidden(value):
             return None
-        sought = join_tokens(tokenize(value)).joined
+        sought = join_forms([token.form for token in tokenize(value)])
         if len(value) >= VALUE_CHARACTERS_MIN:
-            return _get_span(self._all, sought)
+            return self._all.find(sought)
         for name in names:
-            span = _get_span(self._named, f"{SEPARATOR}{name}{sought}")
+            span = self._named.find(f"{SEPARATOR}{name}{sought}")
             if span is not None:
                 return span
         return None
 
     def _find_number(self, value: object, names: Sequence[str]) -> Span | None:
         number = read_number(str(value))
-        place = self._numbers.get(number) if number is not None else None
+        place = self._numbers.find(number) if number is not None else None
         if place is not None and (place.is_money or place.end - place.start >= VALUE_CHARACTERS_MIN):
             return place.start, place.end
         if place is None:
@@ -102,7 +101,7 @@ def index_text(source: str, text: str) -> TrustedText:
         text=text,
         _all=join_tokens(tokens),
         _named=join_tokens(named),
-        _numbers=list_numbers(tokens, text),
+        _numbers=index_numbers(tokens, text),
         _templates=tuple(list_templates(text)),
     )
 
@@ -112,11 +111,3 @@ def find_trusted(
 ) -> Match | None:
     """Return where `value` occurs in the first of the trusted texts that has it; None where none does."""
     return next((match for text in texts if (match := text.find(value, names, is_key=is_key)) is not None), None)
-
-
-def _get_span(text: TokenText, sought: str) -> Span | None:
-    span = text.find(sought)
-    if span is None:
-        return None
-    first, last = (text.tokens[index] for index in span)
-    return first.start, last.end

@@ -53,6 +53,10 @@ class Trust(StrEnum):
     """Nothing."""
 
 
+_BEFORE_RESULTS = (Trust.LABEL, Trust.FIXED, Trust.TEXT)
+"""What is looked for before a result is: `Trust.TEXT` among what people wrote first."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentOrigin:
     """Where one deciding value comes from.
@@ -82,6 +86,11 @@ class FlowVerdict:
     tool: str
     reason: FlowReason
     origins: tuple[ArgumentOrigin, ...] = ()
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is the same whatever was read: all that decides is trusted by what goes before any result."""
+        return all(origin.trust in _BEFORE_RESULTS for origin in self.origins)
 
     @property
     def asks(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 NAME_CHARACTERS_MAX = 200
 """How much of a name is read: its author may be a stranger."""
@@ -43,6 +44,7 @@ def list_forms(word: str) -> tuple[str, ...]:
     return tuple(forms)
 
 
+@lru_cache(maxsize=1_000)
 def share_word(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
     """Tell whether two names have a word in common, in the singular or in the plural."""
     forms = {form for word in words for form in list_forms(word)}
