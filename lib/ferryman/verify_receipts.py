@@ -24,15 +24,16 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX, PLANNED = 0, 1, 2, 3, 2**27, ("flow", "arguments")
+WHOLE, WRONG, UNREADABLE, OPEN, BYTES_MAX = 0, 1, 2, 3, 2**27
+SHA, MOST, PLANNED = r"([0-9a-f]{64})?", r"([0-9]{1,3})?", ("flow", "arguments")
 FORMAT, RECORD, DOMAIN, GENESIS = "ferryman-receipts/2", "ferryman.record/2", b"ferryman/receipt/2\n", "0" * 64
 HEX, NAME, VERSION, COUNT = r"[0-9a-f]{64}", r"[A-Za-z0-9_-]{1,64}", r"[1-9][0-9]{0,14}", r"(0|[1-9][0-9]{0,14})"
-CREDITS, LATER = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?", rf"({NAME})?"  # LATER: older entries are without
+CREDITS, LATER = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?", rf"({NAME})?"  # LATER, SHA, MOST: or absent
 PART = rf"execution|opening|policy|(steps|events)/{COUNT}|calls/{COUNT}(/arguments|/flow)?|ledger/{NAME}\.[a-z0-9-]{{1,32}}"
 COMMON: dict[str, Any] = {"execution": NAME, "number": int, "kind": "[a-z]+", "previous": HEX, "key": int, "hash": HEX}
 COMMON |= {"at": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "signature": r"[0-9a-f]{128}", "covers": {PART: HEX}}
 CALL: dict[str, Any] = {"turn": int, "seq": int, "parent": None, "tool": rf"{NAME}|\?"}
-SEND = {"approval": LATER, "digest": rf"({HEX})?", "approved_by": LATER, "approved_as": LATER, "approved_for": r"(\d{1,3})?"}
+SEND = {"approval": LATER, "digest": SHA, "approved_by": LATER, "approved_as": LATER, "approved_for": MOST, "declassified": SHA}
 KINDS: dict[str, dict[str, Any]] = {
     "opened": {**COMMON, "workspace": LATER, "agent": LATER, "person": LATER, "conversation": LATER},
     "replied": {**COMMON, "turn": int},
@@ -147,8 +148,7 @@ def compare(document: Mapping[str, Any], record: Any) -> tuple[list[str], list[s
         if name != "ledger":  # whose parts are in the order of the entries
             due.sort(key=lambda pair: (len(pair[0]), pair[0]))
         wrong += sorted({part for part, _ in {*due} ^ {*parts}}) or [f"the order of {name}"] if due != parts else []
-    over = "closed" in kinds and kinds.count("planned") == kinds.count("settled")
-    return ([*wrong, *bare], []) if over else (wrong, bare)
+    return ([*wrong, *bare], []) if "closed" in kinds and kinds.count("planned") == kinds.count("settled") else (wrong, bare)
 
 
 def read(path: str, *, fractions: bool = True) -> Any:

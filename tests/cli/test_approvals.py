@@ -77,6 +77,18 @@ def test_a_person_sees_the_digest_and_approves_that(
     assert stored.decided.decision.digest == pending.digest
 
 
+def test_a_person_declassifies_a_value_with_what_they_approve(
+    pending: Approval, stage: Stage, service: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = "https://api.github.com/gists"
+    decided = answer(monkeypatch, service, "approvals", "approve", pending.id, "--declassify", value, typed="y\n")
+    assert f"and declassify {value}?" in decided.output
+    assert f"declassified {value}" in decided.output.splitlines()[-1]
+    stored = find(stage, pending)
+    assert stored.decided is not None
+    assert stored.decided.decision.declassified == value
+
+
 def test_a_person_who_says_no_has_decided_nothing(
     pending: Approval, stage: Stage, service: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

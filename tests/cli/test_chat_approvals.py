@@ -74,6 +74,28 @@ async def test_what_is_typed_decides(
     assert (stored.state, stored.decided.decision.reason) == (state, reason)
 
 
+async def test_d_approves_and_declassifies_the_value_that_is_typed(
+    answering: Answering, pending: Approval, stage: Stage
+) -> None:
+    assert await answering("d", "https://api.github.com/gists").ask(pending.id)
+    stored = stage.memory.approvals[pending.id]
+    assert stored.decided is not None
+    decision = stored.decided.decision
+    assert (stored.state, decision.declassified) == (ApprovalState.APPROVED, "https://api.github.com/gists")
+
+
+async def test_d_without_a_value_leaves_it_waiting(answering: Answering, pending: Approval, stage: Stage) -> None:
+    assert not await answering("d", "").ask(pending.id)
+    assert stage.memory.approvals[pending.id].state is ApprovalState.PENDING
+
+
+async def test_a_value_that_is_not_there_is_refused_and_asked_for_again(
+    answering: Answering, pending: Approval, stage: Stage
+) -> None:
+    assert await answering("d", "https://api.github.com/other", "n").ask(pending.id)
+    assert stage.memory.approvals[pending.id].state is ApprovalState.DENIED
+
+
 async def test_nothing_that_is_typed_leaves_it_waiting(answering: Answering, pending: Approval, stage: Stage) -> None:
     assert not await answering("").ask(pending.id)
     assert stage.memory.approvals[pending.id].state is ApprovalState.PENDING

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.executions.message import Reply
@@ -114,6 +115,29 @@ async def test_long_texts_are_judged_in_a_worker_process(stage: Stage) -> None:
     _, second = await run(stage, says("", ("http_get", READS)), post(GIST), prompt=long)
     assert second.flow is not None
     assert second.flow.reason == "trusted"
+
+
+class DeclassifyingStage(Stage):
+    """A stage on which a person has approved the first call that posts, and has declassified its URL with it."""
+
+    def note_approval(self, ticket: Ticket) -> Ticket:
+        """Return the ticket with who approved it, and what they declassified."""
+        if ticket.seq != 1:
+            return ticket
+        approved = ApprovedSend(approval="appr_1", digest="ab", by="pat", at=self.clock.now(), declassified=OTHER)
+        return replace(ticket, approved=approved)
+
+
+async def test_what_a_person_declassified_decides_from_the_next_turn_on() -> None:
+    stage, replies = DeclassifyingStage(), (post(OTHER), post(OTHER), post(f"{OTHER}/star"))
+    _, *posted = await run(stage, says("", ("http_get", READS)), *replies)
+    assert [ticket.flow and ticket.flow.asks for ticket in posted] == [True, False, True]
+
+
+async def test_the_tree_names_the_person_who_declassified_a_value() -> None:
+    _, _, later = await run(DeclassifyingStage(), says("", ("http_get", READS)), post(OTHER), post(OTHER))
+    assert later.flow is not None
+    assert f'   └─ trusted: a value that pat declassified with call 1: "{OTHER}"' in later.flow.lines
 
 
 def correct(stage: Stage, tool: str, **fields: Any) -> None:

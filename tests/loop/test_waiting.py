@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import timedelta
@@ -258,6 +259,15 @@ async def test_the_receipt_of_an_approved_call_says_who_approved_what(stage: Wai
         "digest": approval.digest,
         "approved_by": "pat",
     }
+
+
+async def test_the_receipt_has_the_hash_of_the_value_that_was_declassified(stage: WaitingStage) -> None:
+    await start(stage)
+    await stage.decide(declassified="ch_12345678")
+    await stage.run()
+    entries = [entry for group in stage.memory.receipts["e"].values() for entry in group]
+    members = next(entry.members for entry in entries if entry.kind == "settled")
+    assert members["declassified"] == hashlib.sha256(b"ch_12345678").hexdigest()
 
 
 async def test_an_execution_that_nobody_was_asked_about_withdraws_nothing(stage: WaitingStage) -> None:

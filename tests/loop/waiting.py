@@ -60,8 +60,8 @@ class WaitingStage(Stage):
         if approval is None or approval.decided is None or approval.state is not ApprovalState.APPROVED:
             return ticket
         decision = approval.decided.decision
-        approved = ApprovedSend(approval=approval.id, digest=approval.digest, by=decision.by, at=decision.at)
-        return replace(ticket, approved=approved)
+        named = {"by": decision.by, "at": decision.at, "declassified": decision.declassified}
+        return replace(ticket, approved=ApprovedSend(approval=approval.id, digest=approval.digest, **named))
 
     def build_approval(self, ticket: Ticket, now: datetime) -> Approval:
         """Return what a person is asked about a call."""

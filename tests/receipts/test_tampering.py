@@ -274,6 +274,11 @@ def settle_under(sends: int, *, most: int) -> Document:
     return {**document, "entries": entries}
 
 
+@pytest.mark.parametrize(("text", "fits"), [("0" * 64, True), ("", True), ("eve@evil.test", False), ("0" * 63, False)])
+def test_a_declassified_value_is_there_as_its_hash(text: str, fits: bool) -> None:
+    assert verifier.fits(verifier.KINDS["settled"]["declassified"], text) is fits
+
+
 @pytest.mark.parametrize(("sends", "code"), [(1, verifier.WHOLE), (2, verifier.WHOLE), (3, verifier.WRONG)])
 def test_a_send_more_than_a_person_approved_is_found(sends: int, code: int) -> None:
     assert judge(settle_under(sends, most=2)) == code

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ferryman import verify_receipts as verifier
 from ferryman.domain.receipts import receipt
+from ferryman.serving.api.shapes.receipt import AnyEntry, ReceiptEntry
 
 from .chains import RUNNING, SHAPES, public
 
@@ -50,6 +51,12 @@ def test_it_is_under_two_hundred_lines_and_imports_nothing_but_cryptography() ->
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
     assert imported - sys.stdlib_module_names == {"cryptography"}
+
+
+@pytest.mark.parametrize("shape", get_args(get_args(AnyEntry)[0]), ids=lambda shape: shape.__name__)
+def test_the_api_answers_each_member_that_an_entry_may_have(shape: type[ReceiptEntry]) -> None:
+    (kind,) = get_args(shape.model_fields["kind"].annotation)
+    assert set(shape.model_fields) == set(verifier.KINDS[kind])
 
 
 def test_a_chain_is_verified_with_the_keys_one_kept(file: Path, tmp_path: Path, capsys: Any) -> None:

@@ -128,6 +128,19 @@ async def test_an_edit_has_all_arguments(client: httpx.AsyncClient) -> None:
     assert (answer["state"], answer["decision"]["arguments"]) == ("edited", {"n": 1, "url": "https://a.test"})
 
 
+async def test_a_value_is_declassified_with_an_approval(client: httpx.AsyncClient, stage: Stage) -> None:
+    answer = await decide(client, declassify="https://api.github.com/gists")
+    assert answer.json()["decision"]["declassified"] == "https://api.github.com/gists"
+    decided = stage.memory.approvals[ID].decided
+    assert decided is not None
+    assert decided.decision.declassified == "https://api.github.com/gists"
+
+
+async def test_an_approval_without_the_value_that_was_declassified_is_another_decision(client: httpx.AsyncClient) -> None:
+    await decide(client, declassify="https://api.github.com/gists")
+    assert (await decide(client)).status_code == 409
+
+
 async def test_after_its_time_nobody_decides(client: httpx.AsyncClient, stage: Stage) -> None:
     stage.clock.turn(LIFETIME.total_seconds())
     answer = await decide(client)
@@ -172,6 +185,11 @@ BAD = [
     ({"verdict": "deny", "arguments": {}}, "arguments"),
     ({"verdict": "edit"}, "arguments"),
     ({"verdict": "edit", "arguments": {"a": "x" * 100_001}}, "arguments"),
+    ({"declassify": "https://api.github.com"}, "declassify"),
+    ({"declassify": "url"}, "declassify"),
+    ({"declassify": "the prompt"}, "declassify"),
+    ({"declassify": "x" * 200}, "declassify"),
+    ({"verdict": "deny", "declassify": "https://api.github.com/gists"}, "declassify"),
     ({"verdict": "perhaps"}, "verdict"),
     ({"by": "person_1"}, "by"),
 ]

@@ -12,6 +12,7 @@ from ferryman.cli.screen import Screen
 from ferryman.domain.approvals.difference import Change, compare_renderings
 from ferryman.domain.approvals.form import UnwritableFormError, digest_form, restore_form
 from ferryman.domain.approvals.rendering import render_form
+from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.approvals.writing import write_line, write_rendering
 
 STATES = {"pending": "waits for a person", "edited": "was changed by a person: the changed call has an approval of its own"}
@@ -68,8 +69,9 @@ def describe_decision(approval: Mapping[str, Any]) -> str:
     if decision is None:
         return ""
     sends = f" for {decision['sends']} sends, {len(approval['sent'])} used" if decision["sends"] > 1 else ""
+    declassified = f", declassified {show_text(decision['declassified'])}" if decision["declassified"] else ""
     reason = f": {decision['reason']}" if decision["reason"] else ""
-    return f"{decision['verdict']} by {decision['by']} at {_shorten(decision['at'])}{sends}{reason}"
+    return f"{decision['verdict']} by {decision['by']} at {_shorten(decision['at'])}{sends}{declassified}{reason}"
 
 
 def _describe_state(approval: Mapping[str, Any]) -> str:

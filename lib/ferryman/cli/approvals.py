@@ -17,6 +17,7 @@ from ferryman.cli.files import read_object
 from ferryman.cli.standing import standing
 from ferryman.client import PAGE_MAX
 from ferryman.domain.approvals.approval import SENDS_MAX, ApprovalState
+from ferryman.domain.approvals.visible import show_text
 
 COLUMNS = ("approval", "state", "tool", "execution", "call", "created", "until", "decided")
 EVERY_S = 2.0
@@ -69,12 +70,18 @@ async def show(session: ApiSession, approval: str) -> None:
 @click.option(
     "--sends", type=click.IntRange(1, SENDS_MAX), default=1, show_default=True, help="For how many sends of the same."
 )
+@click.option(
+    "--declassify",
+    default="",
+    metavar="VALUE",
+    help="A value that is shown as untrusted; exactly this one counts as yours in later turns of the execution.",
+)
 @DIGEST
 @YES
 @api_command
-async def approve(session: ApiSession, approval: str, sends: int, digest: str | None, yes: bool) -> int:
+async def approve(session: ApiSession, /, approval: str, **options: Any) -> int:
     """Show what APPROVAL would send, ask, and approve the digest that was shown."""
-    return await _decide(session, approval, "approve", digest=digest, yes=yes, sends=sends)
+    return await _decide(session, approval, "approve", **options)
 
 
 @approvals.command()
@@ -166,7 +173,8 @@ async def _decide(session: ApiSession, approval: str, verdict: str, *, digest: s
         return exits.REFUSED
     if not (yes or screen.as_json or (digest is not None and not is_terminal())):
         print_approval(screen, record)
-        if not click.confirm(f"{verdict.capitalize()} {approval} with the digest {current}?", err=True):
+        declassified = f" and declassify {show_text(value)}" if (value := options.get("declassify")) else ""
+        if not click.confirm(f"{verdict.capitalize()} {approval} with the digest {current}{declassified}?", err=True):
             screen.print_line("nothing was decided", "dim")
             return exits.DONE
     decided = await session.client.decide_approval(approval, verdict, digest=current, **options)

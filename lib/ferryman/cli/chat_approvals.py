@@ -1,4 +1,4 @@
-"""A call that waits for a person, decided about where one talks: shown in full, and `y`, `n`, `e` or a reason is typed."""
+"""A call that waits for a person, decided about where one talks: shown in full, and `y`, `n`, `e`, `d` or a reason is typed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ferryman.cli.commands import ApiSession
 from ferryman.client import PAGE_MAX, ApiRefusedError
 from ferryman.domain.approvals.approval import ApprovalState
 
-PROMPT = "approve? y, n, e to change it, or a reason to deny it; Enter leaves it waiting> "
+PROMPT = "approve? y, n, e to change it, d to declassify a value, or a reason to deny it; Enter leaves it waiting> "
 ARGUMENTS = "all arguments of the call that is made instead, as JSON> "
+VALUE = "approve, and which untrusted value counts as yours in this answer, exactly as it is shown> "
 APPROVE = "approve"
 UNPROCESSABLE = 422
 
@@ -81,6 +82,9 @@ class ChatApprovals:
                 return {"verdict": "deny"}
             case "e" | "edit":
                 return self._read_edit()
+            case "d" | "declassify":
+                value = (self._read(VALUE) or "").strip()
+                return {"verdict": "approve", "declassify": value} if value else None
         return {"verdict": "deny", "reason": text.removeprefix("n ").strip()}
 
     def _read_edit(self) -> dict[str, Any] | None:

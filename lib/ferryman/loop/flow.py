@@ -56,13 +56,15 @@ offload.preload(index_results)
 class FlowState:
     """What the calls of one execution are judged by: what people wrote, and what the model has read, each with its source.
 
-    `memory` is what was read of it so far, and `read` the results that were not. `signatures` are those of tools that were
-    needed so far, by their names, and `declared` the task's declared tools, once one of these was.
+    `memory` is what was read of it so far, and `read` the results that were not. `declassified` are the values that people
+    declassified with calls that they approved, each with who did. `signatures` are those of tools that were needed so far, by
+    their names, and `declared` the task's declared tools, once one of these was.
     """
 
     written: tuple[tuple[str, str], ...] = field(repr=False)
     read: deque[ReadResult] = field(default_factory=deque, repr=False)
     memory: FlowMemory | None = field(default=None, repr=False)
+    declassified: dict[str, str] = field(default_factory=dict, repr=False)
     signatures: dict[str, FlowSignature] = field(default_factory=dict, repr=False)
     declared: Mapping[str, DeclaredTool] | None = field(default=None, repr=False)
 
@@ -72,6 +74,10 @@ class FlowState:
             result = ticket.result
             if result is not None and not result.blocked:
                 self.read.append(_read_result(ticket, describe_parts(result)))
+            approved = ticket.approved
+            if approved is not None and approved.declassified:
+                source = f"a value that {approved.by} declassified with call {ticket.seq}"
+                self.declassified.setdefault(approved.declassified, source)
 
 
 def _read_result(ticket: Ticket, result: ToolCallResult) -> ReadResult:
@@ -142,7 +148,7 @@ async def _find_verdict(
     if memory is None:
         size = sum(len(text) for _, text in state.written)
         written = await _read(owner, size, index_written, state.written)
-        memory = state.memory = FlowMemory(written=written)
+        memory = state.memory = FlowMemory(written=written, declassified=state.declassified)
     size = measure_arguments(arguments)
     verdict = await _read(owner, size, judge_flow, signature, arguments, memory.build_first_context(label))
     if verdict.is_final or not (state.read or memory.read):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -120,6 +121,8 @@ def _describe_approval(ticket: Ticket) -> dict[str, Any]:
         return {"approval": ticket.approval, "digest": ticket.form_digest}
     sent = {"approval": approved.approval, "digest": approved.digest, "approved_by": approved.by}
     sent["approved_for"] = str(approved.sends_max)
+    if approved.declassified:
+        sent["declassified"] = hashlib.sha256(approved.declassified.encode("utf-8", "surrogatepass")).hexdigest()
     return {**sent, "approved_as": "standing"} if approved.is_standing else sent
 
 

@@ -97,5 +97,6 @@ class RecordedTools:
         recorded = self._state.answer(seq)
         assert recorded.result is not None, "the execution has ended"
         assert recorded.settled_at is not None, "the execution has ended"
-        await self._tickets.settle(claimed_call, recorded.result, now=recorded.settled_at, in_doubt=recorded.in_doubt)
+        approved = replace(claimed_call, ticket=self._state.note_approval(claimed_call.ticket))  # what it declassified counts
+        await self._tickets.settle(approved, recorded.result, now=recorded.settled_at, in_doubt=recorded.in_doubt)
         return self._state.memory.tickets[execution.id][seq]

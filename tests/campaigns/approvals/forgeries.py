@@ -67,6 +67,7 @@ async def edit_decision(rig: Rig, rng: random.Random) -> None:
         {"at": START + timedelta(seconds=rng.randint(1, 9))},
         {"reason": "go on"},
         {"edited": "{}"},
+        {"declassified": "ch_abcdefgh"},
     ]
     put(rig, replace(signed, decision=replace(signed.decision, **rng.choice(changes))))
 

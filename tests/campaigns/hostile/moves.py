@@ -40,6 +40,24 @@ async def accept_more(waiting: Waiting, approval: Approval) -> None:
     waiting.earlier = await waiting.approvals.get(approval.id)
 
 
+def accept_and_declassify(place: str) -> Move:
+    """Return the move of approving, and declassifying a value of it, which may have the `{token}` of the scenario."""
+
+    async def move(waiting: Waiting, approval: Approval) -> None:
+        await waiting.decide(approval, declassify=place.format_map(waiting.words))
+
+    return move
+
+
+async def accept_then_write_declassified(waiting: Waiting, approval: Approval) -> None:
+    """Have the owner approve it, and write a value into the stored decision as one that they declassified."""
+    await waiting.decide(approval)
+    decided = await waiting.approvals.get(approval.id)
+    assert decided is not None, "it is kept"
+    assert decided.decided is not None, "it was decided about"
+    await waiting.put(copy(decided, decided=alter(decided.decided, declassified=approval.tool)))
+
+
 async def deny(waiting: Waiting, approval: Approval) -> None:
     await waiting.decide(approval, verdict="deny", reason="No.")
     waiting.earlier = await waiting.approvals.get(approval.id)

@@ -8,18 +8,19 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.campaigns.hostile.evidence import gather
 from tests.campaigns.hostile.harness import Harness, start_harness
 from tests.campaigns.hostile.judge import Verdict, judge_runs
 from tests.campaigns.hostile.laundering.campaign import LaunderingScenario
-from tests.campaigns.hostile.perform import prepare_run, run_scenario
+from tests.campaigns.hostile.perform import ScenarioRun, prepare_run, run_scenario
 from tests.campaigns.hostile.replacements import ROOT
 from tests.campaigns.hostile.scenario import Scenario
 
 AT_ONCE = 16
+AGAIN = ", again"
 
 ReportProgress = Callable[[int, int], None]
 """Called with how many scenarios have ended, and how many there are."""
@@ -65,8 +66,26 @@ async def run_laundering(scenarios: Sequence[LaunderingScenario], source: Path |
 
 
 async def run_campaign(harness: Harness, scenarios: Sequence[Scenario], report: ReportProgress = lambda _, __: None) -> Verdict:
-    """Run the scenarios on `harness`, at most 16 at a time, and judge them."""
-    gate, ended = asyncio.Semaphore(AT_ONCE), 0
+    """Run the scenarios on `harness`, at most 16 at a time, and judge them.
+
+    Those that did not take place, as on a machine that is too slow, are run once more, one at a time. What they got counts.
+    """
+    runs = await _run_all(harness, scenarios, AT_ONCE, report)
+    verdict = judge_runs(await gather(harness, runs), runs)
+    again = {f"{scenario.name}{AGAIN}": scenario for scenario in scenarios if scenario.name in verdict.missed}
+    if not again:
+        return verdict
+    for scenario in again.values():
+        print(f"  {scenario.name}{AGAIN}: {verdict.missed[scenario.name][0]}", file=sys.stderr, flush=True)
+    runs += await _run_all(harness, [replace(scenario, name=name) for name, scenario in again.items()], 1, report)
+    verdict = judge_runs(await gather(harness, runs), runs)
+    got = {name.removesuffix(AGAIN): sentences for name, sentences in verdict.got.items()}
+    missed = {name.removesuffix(AGAIN): sentences for name, sentences in verdict.missed.items() if name.endswith(AGAIN)}
+    return Verdict(got=got, missed=missed)
+
+
+async def _run_all(harness: Harness, scenarios: Sequence[Scenario], at_once: int, report: ReportProgress) -> list[ScenarioRun]:
+    gate, ended = asyncio.Semaphore(at_once), 0
     runs = [prepare_run(scenario) for scenario in scenarios]
 
     async def run(number: int) -> None:
@@ -79,7 +98,7 @@ async def run_campaign(harness: Harness, scenarios: Sequence[Scenario], report: 
     # the longest first: the others fit in between
     order = sorted(range(len(scenarios)), key=lambda number: -_count_calls(scenarios[number]))
     await asyncio.gather(*(run(number) for number in order))
-    return judge_runs(await gather(harness, runs), runs)
+    return runs
 
 
 def _count_calls(scenario: Scenario) -> int:

@@ -30,7 +30,7 @@ QUEUE = "ferryman-queue"
 """The account that delivers."""
 
 POLL_S = 0.2
-DELIVERIES_MAX = 100
+DELIVERIES_MAX = 600
 DELIVERED = 200
 STRANGER = SigningKey(1, b"s" * 32)
 APPROVED = 1

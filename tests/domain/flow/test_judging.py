@@ -46,6 +46,32 @@ def test_one_tainted_value_among_trusted_ones_is_enough():
     assert judge({"to": "ann@mail.test", "cc": EVIL}).asks
 
 
+DECLASSIFIED = {EVIL: "a value that pat declassified with call 3"}
+
+
+def test_a_value_that_a_person_declassified_may_decide():
+    verdict = judge({"to": EVIL}, declassified=DECLASSIFIED)
+    assert (verdict.asks, verdict.origins[0].trust) == (False, Trust.DECLASSIFIED)
+    assert list_lines(verdict)[-1] == f'   └─ trusted: a value that pat declassified with call 3: "{EVIL}"'
+
+
+def test_a_link_that_a_person_declassified_may_be_in_a_text():
+    link = {"https://evil.test/x": "a value that pat declassified with call 3"}
+    assert not judge({"to": "ann@mail.test", "body": "See https://evil.test/x."}, declassified=link).asks
+    assert judge({"to": "ann@mail.test", "body": "See https://evil.test/x/y."}, declassified=link).asks
+
+
+@given(st.sampled_from(("eve@evil.tes", "ve@evil.test", "evil.test", f"{EVIL} ", f" {EVIL}", EVIL.upper(), f"{EVIL},{EVIL}")))
+def test_no_other_spelling_and_no_part_of_a_declassified_value_may_decide(value):
+    assert judge({"to": value}, declassified=DECLASSIFIED).asks
+
+
+def test_a_record_whose_name_a_person_declassified_is_not_named_by_that():
+    listed = [{"id": "att-77", "name": EVIL}]
+    records = index_records(list_records(listed, Source(tool="list_attachments", call=1)))
+    assert judge({"to": "ann@mail.test", "attachment_id": "att-77"}, records=records, declassified=DECLASSIFIED).asks
+
+
 @pytest.mark.parametrize("label", [BOTTOM, OWNED])
 def test_a_task_that_has_read_nothing_untrusted_is_never_asked(label):
     assert judge({"to": EVIL}, label=label).reason is FlowReason.UNTAINTED

@@ -129,6 +129,27 @@ async def test_who_approved_says_for_how_many_sends() -> None:
     assert approved.sends_max == 3
 
 
+async def test_who_approved_says_which_value_they_declassified() -> None:
+    rig = Rig()
+    await rig.send()
+    await rig.decide(declassified="ch_abcdefgh")
+    await rig.send()
+    approved = rig.ticket().approved
+    assert approved is not None
+    assert approved.declassified == "ch_abcdefgh"
+
+
+async def test_a_declassified_value_that_was_written_after_the_signature_sends_nothing() -> None:
+    rig = Rig()
+    await rig.send()
+    await rig.decide()
+    approval = rig.approval()
+    assert approval.decided is not None
+    decision = replace(approval.decided.decision, declassified="ch_abcdefgh")
+    rig.memory.approvals[approval.id] = replace(approval, decided=replace(approval.decided, decision=decision))
+    assert (await rig.send(), rig.ticket().approved) == (0, None)
+
+
 async def test_the_same_call_is_sent_again_under_the_send_that_it_used() -> None:
     rig = Rig()
     await rig.send()

@@ -33,16 +33,20 @@ def decide_approval(
     sends: int = 1,
     reason: str = "",
     arguments: Mapping[str, Any] | None = None,
+    declassify: str = "",
     key: str | None = None,
 ) -> ApiRequest[answers.ApprovalJson]:
     """Decide about a call that waits: `approve`, `deny` or `edit`. `digest` is that of the form that the person was shown.
 
     `sends` is for how many sends of the same form an approval is, `reason` what the model reads, and `arguments` are all of
-    those of the call that an edit makes instead.
+    those of the call that an edit makes instead. `declassify` is a value that the form shows as untrusted: with an approval it
+    counts as a person's in later turns of the execution.
     """
     body: dict[str, Any] = {"verdict": verdict, "digest": digest, "sends": sends, "reason": reason}
     if arguments is not None:
         body["arguments"] = dict(arguments)
+    if declassify:
+        body["declassify"] = declassify
     return post(build_path("approvals", approval, "decision"), read_as(answers.ApprovalJson), body, key=key)
 
 

@@ -33,7 +33,7 @@ class Decision:
 
     `by` is the person's id, or `OWNER` (domain.executions.execution) for the owner's own key. `sends_max` is for how many sends
     of the same form it is, 0 where nothing may be sent. `reason` is the person's, which the model reads; `edited` the arguments
-    of an edit, as JSON, "" for none.
+    of an edit, as JSON, "" for none; `declassified` a value that counts as a person's from the next turn on, "" for none.
     """
 
     approval: str
@@ -46,6 +46,7 @@ class Decision:
     sends_max: int
     reason: str = field(default="", repr=False)
     edited: str = field(default="", repr=False)
+    declassified: str = field(default="", repr=False)
     by: str
     at: datetime
 
@@ -76,6 +77,7 @@ def encode_decision(decision: Decision) -> bytes:
         "sends_max": decision.sends_max,
         "reason": _digest(decision.reason),
         "edited": _digest(decision.edited),
+        "declassified": _digest(decision.declassified),
         "by": decision.by,
         "at": format_moment(decision.at),
     }
@@ -83,7 +85,8 @@ def encode_decision(decision: Decision) -> bytes:
 
 
 def _list_said(decision: Decision) -> tuple[object, ...]:
-    return (decision.approval, decision.digest, decision.verdict, decision.sends_max, decision.edited)
+    said = (decision.approval, decision.digest, decision.verdict, decision.sends_max)
+    return (*said, decision.edited, decision.declassified)
 
 
 def _digest(text: str) -> str:

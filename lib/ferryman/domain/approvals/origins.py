@@ -5,6 +5,7 @@ It is read only where writing it gives the same lines again, so that no value in
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,6 +36,13 @@ def read_origins(lines: Sequence[Any]) -> list[ShownOrigin] | None:
             return None
         origins.append(ShownOrigin(value["argument"], origin["trust"] == TRUSTED, origin["source"]))
     return origins if write_origins(origins) == list(lines[1:]) else None
+
+
+def has_untrusted(form: str, value: str) -> bool:
+    """Tell whether a canonical form names `value`, whole, as that of an argument which untrusted text decided."""
+    flow = json.loads(form).get("flow")
+    origins = read_origins(flow.get("lines", ())) if flow else None
+    return any(not origin.is_trusted and origin.argument.endswith(f" = {value}") for origin in origins or ())
 
 
 def write_origins(origins: Sequence[ShownOrigin]) -> list[str]:

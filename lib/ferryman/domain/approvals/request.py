@@ -8,8 +8,11 @@ from typing import Any
 
 from ferryman.domain.approvals.approval import SENDS_MAX
 from ferryman.domain.approvals.decision import REASON_CHARACTERS_MAX, DecisionVerdict
+from ferryman.domain.approvals.origins import has_untrusted
 from ferryman.domain.approvals.rule_problems import find_host_problems, find_method_problems
 from ferryman.domain.approvals.standing import DAYS_MAX, USES_LIMIT, StandingApproval
+from ferryman.domain.flow.trusted import VALUE_CHARACTERS_MIN
+from ferryman.domain.flow.verdict import VALUE_SHOWN_MAX
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.names import is_tool_name
@@ -24,9 +27,15 @@ ARGUMENTS_DEPTH_MAX = 20
 
 
 def find_decision_problems(
-    verdict: DecisionVerdict, *, sends: int, reason: str, arguments: Mapping[str, Any] | None
+    verdict: DecisionVerdict,
+    *,
+    sends: int,
+    reason: str,
+    arguments: Mapping[str, Any] | None,
+    declassified: str,
+    form: str,
 ) -> Iterator[Problem]:
-    """Yield what keeps a decision from being made, whatever it is about."""
+    """Yield what keeps a decision about a `form` from being made."""
     if not 1 <= sends <= SENDS_MAX:
         yield Problem("sends", f"must be 1 to {SENDS_MAX}")
     elif sends != 1 and verdict is not DecisionVerdict.APPROVE:
@@ -35,6 +44,10 @@ def find_decision_problems(
         yield Problem("reason", f"must be at most {REASON_CHARACTERS_MAX} characters, is {len(reason)}")
     elif not is_unicode(reason):
         yield Problem("reason", "must be valid Unicode, without lone surrogates")
+    if declassified and verdict is not DecisionVerdict.APPROVE:
+        yield Problem("declassify", f"is for the verdict {DecisionVerdict.APPROVE} alone")
+    elif declassified:
+        yield from _find_declassifying_problems(declassified, form)
     if verdict is not DecisionVerdict.EDIT:
         if arguments is not None:
             yield Problem("arguments", f"are for the verdict {DecisionVerdict.EDIT} alone")
@@ -42,6 +55,13 @@ def find_decision_problems(
         yield Problem("arguments", f"are required for the verdict {DecisionVerdict.EDIT}: all those of the call made instead")
     else:
         yield from _find_argument_problems(arguments, EDITED_CHARACTERS_MAX)
+
+
+def _find_declassifying_problems(value: str, form: str) -> Iterator[Problem]:
+    if not VALUE_CHARACTERS_MIN <= len(value) < VALUE_SHOWN_MAX:
+        yield Problem("declassify", f"must be {VALUE_CHARACTERS_MIN} to {VALUE_SHOWN_MAX - 1} characters, is {len(value)}")
+    elif not has_untrusted(form, value):
+        yield Problem("declassify", "must be a value that the approval shows as untrusted, exactly as it is there")
 
 
 def find_standing_problems(standing: StandingApproval, arguments: Mapping[str, Any], *, days: int) -> Iterator[Problem]:

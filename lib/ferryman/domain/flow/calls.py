@@ -52,10 +52,12 @@ class IndexedResult:
 class FlowMemory:
     """What is known of an execution: what people wrote, and the results that were read so far.
 
-    `trusted` are the texts of people, then those of results that are trusted by what was trusted before them.
+    `trusted` are the texts of people, then those of results that are trusted by what was trusted before them. `declassified` are
+    the values that people declassified, each with who did.
     """
 
     written: tuple[TrustedText, ...] = field(repr=False)
+    declassified: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusted: list[TrustedText] = field(default_factory=list, repr=False)
     read: list[TrustedText] = field(default_factory=list, repr=False)
     records: RecordIndex = field(default_factory=RecordIndex, repr=False)
@@ -77,12 +79,14 @@ class FlowMemory:
         return values * (trusted * (1 + min(self.records.most_same, SAME_MAX)) + read)
 
     def build_first_context(self, label: FlowLabel) -> FlowContext:
-        """Return what a call is judged by first: what people wrote."""
-        return FlowContext(label=label, trusted=self.written)
+        """Return what a call is judged by first: what people wrote, and what they declassified."""
+        return FlowContext(label=label, trusted=self.written, declassified=self.declassified)
 
     def build_context(self, label: FlowLabel) -> FlowContext:
         """Return all that a call is judged by."""
-        return FlowContext(label=label, trusted=self.trusted, read=self.read, records=self.records)
+        return FlowContext(
+            label=label, trusted=self.trusted, declassified=self.declassified, read=self.read, records=self.records
+        )
 
 
 def index_written(written: Sequence[tuple[str, str]]) -> tuple[TrustedText, ...]:

@@ -32,13 +32,14 @@ class FlowContext:
 
     `label` is that of all that the model has read. `trusted` are the texts that people and operators wrote, and results that
     are trusted (`trusts_result`); `read` are the texts of all results, to show where a tainted value comes from;
-    `records` are those of the results.
+    `records` are those of the results. `declassified` are the values that people declassified, each with who did.
     """
 
     label: FlowLabel
     trusted: Sequence[TrustedText] = field(repr=False)
     read: Sequence[TrustedText] = field(default=(), repr=False)
     records: RecordIndex = field(default_factory=RecordIndex, repr=False)
+    declassified: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +131,8 @@ def _judge_leaf(leaf: _Leaf, signature: FlowSignature, context: FlowContext) -> 
     match = _find(leaf, context.trusted)
     if match is not None:
         return _build_origin(leaf, Trust.TEXT, match)
+    if (declassified := _find_declassified(str(leaf.value), context)) is not None:
+        return _build_origin(leaf, Trust.DECLASSIFIED, declassified)
     if leaf.flow.identifies and not signature.destroys:
         named = context.records.find(leaf.value, leaf.flow.things, context.trusted)
         if named is not None:
@@ -152,7 +155,15 @@ def _judge_content(leaf: _Leaf, context: FlowContext) -> Iterator[ArgumentOrigin
         yield _build_origin(leaf, Trust.NONE)  # more than is read
     for count, identifier in enumerate(list_identifiers(leaf.value), 1):
         match = find_trusted(context.trusted, identifier) if count <= IDENTIFIERS_MAX else None
-        yield _build_origin(leaf, Trust.NONE if match is None else Trust.TEXT, match, value=identifier)
+        declassified = _find_declassified(identifier, context) if match is None else None
+        trust = Trust.TEXT if match is not None else Trust.NONE if declassified is None else Trust.DECLASSIFIED
+        yield _build_origin(leaf, trust, match or declassified, value=identifier)
+
+
+def _find_declassified(value: str, context: FlowContext) -> Match | None:
+    """Return who declassified a value: exactly this text, and no part of it; None where nobody did."""
+    source = context.declassified.get(value)
+    return None if source is None else Match(source=source, start=0, end=len(value), excerpt=value)
 
 
 def _locate(origins: Sequence[ArgumentOrigin], read: Sequence[TrustedText]) -> tuple[ArgumentOrigin, ...]:

@@ -49,6 +49,8 @@ class Trust(StrEnum):
     """It is the key of a thing that trusted text names."""
     TEMPLATE = "template"
     """It is a title that trusted text leaves a place in, with something in that place."""
+    DECLASSIFIED = "declassified"
+    """A person has declassified this value."""
     NONE = "none"
     """Nothing."""
 
@@ -120,7 +122,7 @@ def _describe(origin: ArgumentOrigin) -> str:
         return "trusted: written before anything untrusted was read"
     if origin.trust is Trust.FIXED:
         return "trusted: fixed by the owner"
-    if origin.trust is Trust.TEXT:
+    if origin.trust in (Trust.TEXT, Trust.DECLASSIFIED):
         return f"trusted: {where}"
     if origin.trust is Trust.RECORD:
         return f"trusted: the key of {origin.thing}, named in {where}"

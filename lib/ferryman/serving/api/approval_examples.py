@@ -52,7 +52,8 @@ _LISTED = {
     **{"decision": None, "sent": []},
 }
 _DECISION = {
-    **{"verdict": "approve", "sends": 1, "reason": "", "arguments": None, "by": PERSON, "at": LATER, "key": 1},
+    **{"verdict": "approve", "sends": 1, "reason": "", "arguments": None, "declassified": ""},
+    **{"by": PERSON, "at": LATER, "key": 1},
     "signature": "0" * 128,
 }
 _STANDING = {

@@ -60,7 +60,14 @@ async def get_approval(approval: OwnedApproval, deps: Dependencies, caller: Curr
 async def decide_approval(
     body: shapes.NewDecision, approval: OwnedApproval, deps: Dependencies, caller: Approver
 ) -> shapes.ApprovalResponse:
-    problems = find_decision_problems(body.verdict, sends=body.sends, reason=body.reason, arguments=body.arguments)
+    problems = find_decision_problems(
+        body.verdict,
+        sends=body.sends,
+        reason=body.reason,
+        arguments=body.arguments,
+        declassified=body.declassify,
+        form=approval.form,
+    )
     if listed := list(problems):
         raise InvalidInputError(listed)
     if not hmac.compare_digest(body.digest.encode(errors="replace"), approval.digest.encode()):

@@ -70,6 +70,7 @@ def _build_decision(deps: ApiDependencies, caller: Caller, approval: Approval, b
         sends_max=body.sends if body.verdict is DecisionVerdict.APPROVE else 0,
         reason=body.reason,
         edited="" if body.arguments is None else encode_arguments(body.arguments),
+        declassified=body.declassify,
         by=caller.person or OWNER,
         at=deps.clock.now(),
     )

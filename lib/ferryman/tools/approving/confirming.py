@@ -141,7 +141,14 @@ class CallConfirmation:
         decision = approval.decided.decision
         if seq not in used.sent or len(set(used.sent)) > decision.sends_max:
             return None
-        return ApprovedSend(approval=approval.id, digest=digest, by=decision.by, at=decision.at, sends_max=decision.sends_max)
+        return ApprovedSend(
+            approval=approval.id,
+            digest=digest,
+            by=decision.by,
+            at=decision.at,
+            sends_max=decision.sends_max,
+            declassified=decision.declassified,
+        )
 
     async def _use_standing(
         self, deps: ApprovingDependencies, form: CallForm, facts: CallFacts, now: datetime

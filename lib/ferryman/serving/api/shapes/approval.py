@@ -26,15 +26,24 @@ class NewDecision(RequestShape):
     arguments: dict[str, Any] | None = Field(
         default=None, description="All arguments of the call that is made instead; edit alone has them"
     )
+    declassify: StrictStr = Field(
+        default="",
+        description="A value of 4 to 199 characters that the form shows as untrusted: in later turns of the execution it "
+        "counts as a person's, wherever an argument is exactly it; approve alone has it",
+    )
 
 
 class DecisionResponse(ResponseShape):
-    """What was decided, by whom and when: `by` is a person's id, or `owner`. `key` is the version of the key that signed it."""
+    """What was decided, by whom and when: `by` is a person's id, or `owner`. `key` is the version of the key that signed it.
+
+    `declassified` is a value that counts as a person's in later turns of the execution, "" for none.
+    """
 
     verdict: DecisionVerdict
     sends: int
     reason: str
     arguments: dict[str, Any] | None
+    declassified: str
     by: str
     at: datetime
     key: int
@@ -169,6 +178,7 @@ def _describe_decision(signed: SignedDecision) -> dict[str, Any]:
         "sends": decision.sends_max,
         "reason": decision.reason,
         "arguments": json.loads(decision.edited) if decision.edited else None,
+        "declassified": decision.declassified,
         "by": decision.by,
         "at": decision.at,
         "key": signed.key,

@@ -94,7 +94,11 @@ class Result(ResultRow):
 
 class ApprovedSendResponse(ResponseShape):
     """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person or `owner`,
-    and when; `is_standing` tells that it was approved beforehand, `sends_max` for how many sends."""
+    and when.
+
+    `is_standing` tells that it was approved beforehand, `sends_max` for how many sends, and `declassified` is the value that
+    the person declassified with it, "" for none.
+    """
 
     approval: str
     digest: str
@@ -102,6 +106,7 @@ class ApprovedSendResponse(ResponseShape):
     at: datetime
     is_standing: bool
     sends_max: int
+    declassified: str
 
 
 class CallFlowResponse(ResponseShape):

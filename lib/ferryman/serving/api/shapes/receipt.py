@@ -61,7 +61,11 @@ class PlannedEntry(ReceiptEntry):
 
 
 class SettledEntry(ReceiptEntry):
-    """A call was answered, refused:REASON, failed, or is in_doubt; `credits` is its fee."""
+    """A call was answered, refused:REASON, failed, or is in_doubt; `credits` is its fee.
+
+    Of one that a person was asked about there are `approval` and the `digest` of what was asked or sent; of one that was sent
+    also who approved it, for how many sends, `approved_as` where that was beforehand, and the digest of what was declassified.
+    """
 
     kind: Literal["settled"]
     turn: int
@@ -70,6 +74,12 @@ class SettledEntry(ReceiptEntry):
     tool: str
     outcome: str
     credits: str
+    approval: str | None = None
+    digest: str | None = None
+    approved_by: str | None = None
+    approved_as: Literal["standing"] | None = None
+    approved_for: str | None = None
+    declassified: Digest | None = None
 
 
 class ClosedEntry(ReceiptEntry):

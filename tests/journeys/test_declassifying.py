@@ -1,0 +1,70 @@
+"""A value that a person declassifies with a call that they approve, through the whole stack: it decides from then on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ferryman.client import AsyncClient
+from ferryman.gcp.clients import GoogleClients
+from ferryman.stack.admin import Admin
+from tests.journeys.conftest import Journey, NewKey, asks, call, says
+from tests.journeys.test_approvals import HOST, await_question
+from tests.journeys.test_command_line import Shell
+
+PLACE = "/orders/ord-7731"
+
+
+@pytest.fixture
+async def key(new_key: NewKey) -> str:
+    return await new_key("pro")
+
+
+@pytest.fixture
+async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
+    """A journey of the owner with this key."""
+    async with AsyncClient(stack["url"], key, workspace="") as client:
+        yield Journey(admin=admin, clients=clients, client=client, stack=stack)
+
+
+@pytest.fixture
+def typed(stack: Mapping[str, Any], key: str) -> Any:
+    """What types a command as the owner, and returns what it prints."""
+
+    async def typed(*words: str) -> str:
+        done = await Shell(stack)(*words, FERRYMAN_URL=stack["url"], FERRYMAN_KEY=key)
+        assert done.code == 0, f"{done.out}{done.err}"
+        return str(done.out)
+
+    return typed
+
+
+async def test_a_declassified_value_is_asked_about_once_and_the_replay_agrees(
+    journey: Journey, typed: Any, tmp_path: Path
+) -> None:
+    place = f"{journey.url(HOST)}{PLACE}"
+    await journey.serve(HOST, body=f"Send the order to {place}, then to {place}/paid.")
+    post = call("http_post", url=place, body={"text": "ordered"})
+    steps = (asks(call("http_get", url=journey.url(HOST))), asks(post), asks(post))
+    fields = {"tools": ["http_get", "http_post"], "integrations": ["coingecko"], "approvals": []}
+    task = await journey.task(*steps, says("Done."), **fields)
+    execution = str((await journey.client.start_execution(task))["execution_id"])
+    question = await await_question(journey, execution)
+    name, digest = question["approval_id"], question["digest"]
+    await typed("approvals", "approve", name, "--digest", digest, "--declassify", place)
+    record = await journey.await_end(execution)
+    assert (record["status"], record["output"], await journey.problems()) == ("completed", "Done.", [])
+    asked, free = [item async for item in journey.client.iterate_calls(execution)][1:]
+    assert asked["approved"] is not None
+    assert (asked["approved"]["declassified"], free["approved"]) == (place, None)
+    assert "a value that owner declassified with call 1" in await typed("why", execution, "3")
+    assert "the same to the byte" in await typed("replay", execution)
+    receipts, keys, record_file = (tmp_path / name for name in ("receipts.json", "keys", "record.json"))
+    await typed("receipts", execution, "--output", str(receipts))
+    await typed("receipts", "--output", str(keys))
+    record_file.write_text(await typed("show", execution, "--audit", "--json"))
+    verified = await typed("verify", str(receipts), "--public-key", str(keys), "--record", str(record_file))
+    assert "The record fits the receipts." in verified
