@@ -64,7 +64,7 @@ async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, sco
             number: int, point: Point, way: str, scenario: Scenario = scenario, whole: Record = whole.record
         ) -> str | None:
             where = f"{scenario.name}, {point} ({way})"
-            for _ in range(ATTEMPTS if scenario.is_parallel else 1):
+            for _ in range(ATTEMPTS if scenario.is_racing else 1):
                 async with together:
                     result = await place.run(
                         scenario, point, way, together=2 if number % 5 == 0 else 1, impatient=number % 5 == 1
@@ -78,7 +78,7 @@ async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, sco
         async with asyncio.TaskGroup() as group:
             runs = [group.create_task(one(number, point, way)) for number, (point, way) in enumerate(chosen)]
         missed = [finding for finding in (run.result() for run in runs) if finding is not None]
-        if not scenario.is_parallel or len(missed) > MISSED_MAX * len(chosen):
+        if not scenario.is_racing or len(missed) > MISSED_MAX * len(chosen):
             score.findings += missed
         seconds = time.monotonic() - begun
         count = len(score.findings)

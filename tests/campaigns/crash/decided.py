@@ -3,23 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ferryman.domain.approvals.approval import Approval, ApprovalState
+from ferryman.domain.approvals.approval import STATE_OF, Approval, ApprovalState
 from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.calls.refusal import DENIED, EDITED
+from tests.campaigns.crash.deciding import CONFLICT, DEVICES
 from tests.campaigns.crash.scenarios import Scenario
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceAnswer:
+    """What one device decided about an approval, and the state of it that it was answered, or `CONFLICT`."""
+
+    approval: str
+    device: int
+    verdict: DecisionVerdict
+    state: str
+
+
+def find_contradicted(approvals: Sequence[Approval], answers: Sequence[DeviceAnswer]) -> list[str]:
+    """Return the answers that are not about what is stored, and the approvals that a device decided about for nothing.
+
+    Who decides as it was decided is answered that state, also as the second; who decides otherwise is refused.
+    """
+    states = {approval.id: approval.state for approval in approvals}
+    findings = []
+    for answer in answers:
+        stored, decided = states[answer.approval], STATE_OF[DecisionVerdict(answer.verdict)]
+        due = stored.value if stored is decided else CONFLICT
+        if answer.state != due:
+            findings.append(f"contradicted: device {answer.device} is answered {answer.state} of an approval that is {stored}")
+    for approval in approvals:
+        devices = {answer.device for answer in answers if answer.approval == approval.id}
+        if approval.decided is not None and len(devices) != DEVICES:
+            findings.append(f"contradicted: {approval.id} is {approval.state}, and answered to {len(devices)} devices")
+    return findings
+
+
 def find_undecided(
-    scenario: Scenario, tickets: Sequence[Ticket], effects: Iterable[Any], approvals: Iterable[Approval]
+    scenario: Scenario, tickets: Sequence[Ticket], effects: Iterable[Any], approvals: Sequence[Approval]
 ) -> list[str]:
     """Return the calls whose effect, result or approval is not what a person decided, and the approvals that still wait."""
     if scenario.decides is None:
         return []
     findings = [f"undecided: {approval.id} still waits" for approval in approvals if approval.state is ApprovalState.PENDING]
+    states = {approval.id: approval.state for approval in approvals}
     sent = {effect.path for effect in effects if effect.method == "POST"}
     for ticket in tickets:
         path = urlsplit(str(ticket.display_arguments.get("url", ""))).path
@@ -27,7 +59,9 @@ def find_undecided(
             continue
         if not ticket.approval and not ticket.in_doubt:
             findings.append(f"unasked: nobody was asked about call {ticket.seq}")
-        findings += _compare(scenario.decides, ticket, is_sent=path in sent)
+        is_lost = scenario.contested and states.get(ticket.approval) is ApprovalState.DENIED
+        verdict = DecisionVerdict.DENY if is_lost else scenario.decides
+        findings += _compare(verdict, ticket, is_sent=path in sent)
     return findings
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ from ferryman.domain.approvals.approval import Approval, ApprovalState
 from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.inmemory.clock import CountingIds
 from ferryman.inmemory.log import RecordingLog
+from ferryman.ports.clock import Ids
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.queue import Queue
 from ferryman.serving.api.deciding import decide
@@ -28,6 +29,9 @@ DECISIONS = PublishedKeys(PUBLISHED)
 """What senders verify decisions with."""
 
 DEVICES = 2
+CONFLICT = "conflict"
+"""What a device is answered whose decision does not count any longer."""
+
 TRIES_MAX = 5
 AFTER = timedelta(days=1)
 """How long a person takes."""
@@ -44,12 +48,22 @@ class ApiKeys:
 
 
 class Devices:
-    """The devices of one run, over `ports` and `queue`; `meet` is called at each of their points."""
+    """The devices of one run, over `ports` and `queue`; `meet` is called at each of their points. What each is answered is
+    added to `tally`, after whatever it was that `death` cut short."""
 
     def __init__(
-        self, scenario: Scenario, ports: Any, queue: Queue, clock: Any, meet: Meet | None, death: type[BaseException]
+        self,
+        scenario: Scenario,
+        ports: Any,
+        queue: Queue,
+        clock: Any,
+        meet: Meet | None,
+        death: type[BaseException],
+        *,
+        tally: Any,
+        ids: Ids | None = None,
     ) -> None:
-        self._scenario, self._ports, self._clock, self._death = scenario, ports, clock, death
+        self._scenario, self._ports, self._clock, self._death, self._tally = scenario, ports, clock, death, tally
 
         def instrumented(port: Any, name: str) -> Any:
             return port if meet is None else InstrumentedPort(port, name, meet)
@@ -60,36 +74,44 @@ class Devices:
             queue=instrumented(queue, "queue"),
             decision_signing=DecisionSigning(ApiKeys(), PUBLISHED),
             clock=clock,
-            ids=CountingIds(),
+            ids=CountingIds() if ids is None else ids,
             tracer=RecordingLog(),
         )
 
     async def decide(self) -> None:
-        """Decide about every call that waits, a day after it was asked about where its execution is parked."""
-        if self._scenario.decides is None:
-            return
-        approvals = await self._again(lambda: self._ports.approvals.list_of("e"))
-        pending = [approval.id for approval in approvals if approval.state is ApprovalState.PENDING]
-        execution = await self._again(lambda: self._ports.executions.get("e"))
-        if pending and execution.waiting_for:
-            self._clock.turn(AFTER)
-        for name in pending:
-            approval = await self._again(lambda name=name: self._ports.approvals.get(name))
-            await asyncio.gather(*(self._decide(approval) for _ in range(DEVICES)))
+        """Decide about every call that waits."""
+        for approval in await self.list_pending():
+            await asyncio.gather(*(self.decide_on(device, approval.id) for device in range(DEVICES)))
 
-    async def _decide(self, approval: Approval) -> None:
+    async def list_pending(self) -> Sequence[Approval]:
+        """Return what a person has to decide about, a day after it was asked about where its execution is parked."""
+        if self._scenario.decides is None:
+            return []
+        approvals = await self._again(lambda: self._ports.approvals.list_of("e"))
+        pending = [approval for approval in approvals if approval.state is ApprovalState.PENDING]
+        execution = await self._again(lambda: self._ports.executions.get("e"))
+        if pending and execution.waiting_for and not self._scenario.hurried:
+            self._clock.turn(AFTER)
+        return pending
+
+    async def decide_on(self, device: int, name: str) -> None:
+        """Decide about one approval on one device, again until it is answered."""
+        approval = await self._again(lambda: self._ports.approvals.get(name))
         tickets = await self._again(lambda: self._ports.executions.tickets("e", first=approval.seq, most=1))
         verdict = DecisionVerdict.APPROVE if tickets[0].parent is not None else self._scenario.decides
+        if self._scenario.contested and device:
+            verdict = DecisionVerdict.DENY
         arguments = {**tickets[0].display_arguments, "body": EDITED} if verdict is DecisionVerdict.EDIT else None
         body = NewDecision(verdict=verdict, digest=approval.digest, arguments=arguments)
         caller: Any = SimpleNamespace(person="pat")
         for _ in range(TRIES_MAX):
             try:
-                await decide(self._deps, caller, approval, body)
+                state = (await decide(self._deps, caller, approval, body)).state.value
             except (self._death, UnavailableError):
                 continue
             except ConflictError:
-                pass  # the execution has ended
+                state = CONFLICT  # it was decided otherwise, or the execution has ended
+            self._tally.add("answered", approval=name, device=device, verdict=verdict.value, state=state)
             return
 
     async def _again(self, ask: Callable[[], Awaitable[Any]]) -> Any:

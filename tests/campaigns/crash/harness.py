@@ -19,11 +19,12 @@ import grpc
 
 from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 from emulator.internet.authority import Authority
+from ferryman.domain.approvals.approval import Approval
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from tests.campaigns.crash import workers
 from tests.campaigns.crash.bucket import collect
-from tests.campaigns.crash.deciding import Devices
+from tests.campaigns.crash.deciding import DEVICES, TRIES_MAX, Devices
 from tests.campaigns.crash.driver import Task, drive
 from tests.campaigns.crash.fixtures import NAMES, PUBLIC, Ports, store_task
 from tests.campaigns.crash.invariants import Record
@@ -36,6 +37,9 @@ from tests.campaigns.crash.workers import FileClock, FileQueue, FileTally, Worke
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 ANSWER = b'{"done":true}'
 RESPONSE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
+
+LOOK_S = 0.002
+"""How often a hurried person looks whether a call waits."""
 
 
 def forkserver() -> ForkServerContext:
@@ -103,11 +107,17 @@ class Harness:
                 if scenario.files is not None:
                     await self.storage.create_bucket(project)
                 await FileQueue(tally, clock).enqueue("e", slice=0)
-                devices = Devices(scenario, ports, FileQueue(tally, clock), clock, None, UnavailableError)
+                devices = Devices(
+                    scenario, ports, FileQueue(tally, clock), clock, None, UnavailableError, tally=tally
+                )  # which says what waits: each decision has a process of its own
 
                 async def deliver(slice: int) -> bool:
-                    is_done = await run.deliver(slice)
-                    await devices.decide()
+                    delivering = asyncio.ensure_future(run.deliver(slice))
+                    while scenario.hurried and not delivering.done():
+                        await run.decide(await devices.list_pending())
+                        await asyncio.sleep(LOOK_S)
+                    is_done = await delivering
+                    await run.decide(await devices.list_pending())
                     return is_done
 
                 deliveries = await drive(deliver, lambda: _tasks(tally), clock, together=together, impatient=impatient)
@@ -170,6 +180,7 @@ class _Run:
     context: ForkServerContext
     _functions: dict[str, ForkServerProcess] = field(default_factory=dict)
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _deciding: asyncio.Lock = field(default_factory=asyncio.Lock)
     _holders: int = 0
 
     async def deliver(self, slice: int) -> bool:
@@ -181,6 +192,21 @@ class _Run:
         process.start()
         await _wait_for_exit(process)
         return process.exitcode == 0
+
+    async def decide(self, pending: Sequence[Approval]) -> None:
+        """Have every device decide about each of `pending`, all at once, and again on those whose process died."""
+        async with self._deciding:
+            for approval in pending:
+                await asyncio.gather(*(self._decide(approval, device) for device in range(DEVICES)))
+
+    async def _decide(self, approval: Approval, device: int) -> None:
+        for _ in range(TRIES_MAX):
+            about = (self.request, approval.id, approval.seq, device)
+            process = self.context.Process(target=workers.decide, args=about)
+            process.start()
+            await _wait_for_exit(process)
+            if process.exitcode == 0:
+                return
 
     async def _start_function(self, role: str) -> None:
         """Start the process of a function, unless it is alive."""

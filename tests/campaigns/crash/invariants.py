@@ -25,7 +25,7 @@ from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
 from ferryman.serving.api.shapes import record as shapes
 from tests.campaigns.crash.chats import StoredChat, find_unanswered
-from tests.campaigns.crash.decided import find_undecided
+from tests.campaigns.crash.decided import DeviceAnswer, find_contradicted, find_undecided
 from tests.campaigns.crash.files import StoredFiles, find_misfiled
 from tests.campaigns.crash.fixtures import PRICES, SECRETS
 from tests.campaigns.crash.limits import find_beyond
@@ -69,6 +69,7 @@ class Record:
     preferences: Mapping[str, Sequence[str]]
     """What is kept for the user, by kind."""
     approvals: Sequence[Approval] = ()
+    answers: Sequence[DeviceAnswer] = ()
     chat: StoredChat | None = None
     files: StoredFiles | None = None
     """What is in the bucket, where the scenario has files."""
@@ -83,6 +84,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
         *_find_unkept(record),
         *find_misfiled(record, whole),
         *find_undecided(record.scenario, record.tickets, record.effects, record.approvals),
+        *find_contradicted(record.approvals, record.answers),
         *find_unanswered(record.chat, record.execution, record.steps, is_titled=record.scenario.is_titled),
         *_ledger(record),
         *_find_unmetered(record),
@@ -218,7 +220,7 @@ def _find_overcharged(record: Record, whole: Record | None) -> list[str]:
         findings.append(f"charged: {ended.credits_used} credits where {due} are due")
     if any(step.credits != price.compute_credits(step.usage) for step in record.steps):
         findings.append("charged: a turn costs something else than its tokens")
-    if whole is not None and record.scenario.cancelled_at is None:
+    if whole is not None and record.scenario.cancelled_at is None and not record.scenario.contested:
         # a call in doubt is billed as one that was sent, also where the uninterrupted one was refused before
         same = [ticket for ticket in record.tickets if not ticket.in_doubt]
         paid = ended.credits_used - _fees(record.tickets) + _fees(same)

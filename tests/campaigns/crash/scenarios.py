@@ -56,7 +56,8 @@ class Scenario:
     With `chats` it answers a message of a chat, with a text in every turn, and with `summarizes` one of a chat so long that the
     model writes a summary of it first; where it `is_titled`, the model writes the title of the chat, too. With `files` its task
     has tools of files, and these are the contents by key that the calls leave, long results left out. With `decides` every call
-    that changes something waits for a person, who decides so about it, and approves the call that an edit makes of it.
+    that changes something waits for a person, who decides so about it, and approves the call that an edit makes of it: a day
+    later, or where they are `hurried` while the delivery is still under way. Where it is `contested` the other device denies.
     """
 
     name: str
@@ -76,6 +77,8 @@ class Scenario:
     chats: bool = False
     summarizes: bool = False
     decides: DecisionVerdict | None = None
+    hurried: bool = False
+    contested: bool = False
     is_titled: bool = False
 
     @property
@@ -87,6 +90,11 @@ class Scenario:
     def is_parallel(self) -> bool:
         """Whether calls of a turn run beside each other."""
         return self.chats and any(len(calls) > 1 for calls in self.turns)
+
+    @property
+    def is_racing(self) -> bool:
+        """Whether the points that it passes depend on who is first."""
+        return self.is_parallel or self.hurried
 
     @property
     def has_agent(self) -> bool:
@@ -300,6 +308,19 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(name="edited call", turns=((pay_call("e1"), read_call("e2")), (post_call("e3"),)), decides=DecisionVerdict.EDIT),
     Scenario(name="denied call", turns=((pay_call("o1"), read_call("o2")), (post_call("o3"),)), decides=DecisionVerdict.DENY),
+    Scenario(
+        name="call approved at once",
+        turns=((pay_call("y1"), read_call("y2")), (post_call("y3"),)),
+        decides=DecisionVerdict.APPROVE,
+        hurried=True,
+    ),
+    Scenario(
+        name="contested call",
+        turns=((pay_call("y4"), read_call("y5")), (post_call("y6"),)),
+        decides=DecisionVerdict.APPROVE,
+        hurried=True,
+        contested=True,
+    ),
     Scenario(
         name="extracted value",
         turns=(

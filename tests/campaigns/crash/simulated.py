@@ -45,6 +45,7 @@ from ferryman.ports.tickets import CallRequest
 from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output, scan_window
 from tests.campaigns.crash.bucket import CountedObjects, FilesFunction, RemoteFunction, collect
 from tests.campaigns.crash.chats import read_chat
+from tests.campaigns.crash.decided import DeviceAnswer
 from tests.campaigns.crash.deciding import Devices
 from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive, name_wake_up
 from tests.campaigns.crash.fixtures import (
@@ -174,7 +175,7 @@ class SimulatedRun:
                 )
             return waiting
 
-        devices = Devices(self.scenario, self.ports, self.queue, self.clock, self._counts[DEVICE], Killed)
+        devices = Devices(self.scenario, self.ports, self.queue, self.clock, self._counts[DEVICE], Killed, tally=self.tally)
 
         async def deliver(slice: int) -> bool:
             is_done = await self.deliver(slice)
@@ -343,6 +344,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         opening=await ports.executions.opening("e"),
         receipts=await ports.executions.receipts("e"),
         approvals=await ports.approvals.list_of("e"),
+        answers=[DeviceAnswer(**line) for line in tally.list_lines("answered")],
         chat=await read_chat(ports) if scenario.chats else None,
         balance=await read_balance(ports, execution.owner),
         effects=[Effect(**line) for line in tally.list_lines("effect")],

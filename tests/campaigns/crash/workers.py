@@ -30,6 +30,7 @@ from ferryman.egress.tls import create_context
 from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.clock import RandomIds
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.conversations import FirestoreConversations
 from ferryman.gcp.executions import FirestoreExecutions
@@ -44,15 +45,18 @@ from ferryman.gcp.user_documents import FirestoreUserDocuments
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.log import RecordingLog
 from ferryman.loop.run import deliver
+from ferryman.ports.errors import UnavailableError
 from ferryman.ports.queue import NOW
 from ferryman.ports.tickets import CallRequest
 from ferryman.settings import Settings
 from ferryman.tools.execute_call import execute_call, scan_output, scan_window
 from tests.campaigns.crash.bucket import FilesFunction, RemoteFunction
+from tests.campaigns.crash.deciding import Devices
 from tests.campaigns.crash.driver import name_wake_up
 from tests.campaigns.crash.fixtures import Keys, Ports, build_loop_deps, build_tool_deps
 from tests.campaigns.crash.points import (
     BOTH,
+    DEVICE,
     FILES,
     ORCHESTRATOR,
     OTHER,
@@ -278,6 +282,21 @@ async def _orchestrate(request: WorkerRequest, slice: int, holder: str) -> int:
 
 async def _ask_files(socket: str, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     return await ask(socket, (os.getpid(), method, arguments, named))
+
+
+def decide(request: WorkerRequest, approval: str, seq: int, device: int) -> None:
+    """Run the process of the api that answers one device of a person about an approval. The exit code is 0 once it has."""
+    os._exit(asyncio.run(_decide(request, approval, seq, device)))
+
+
+async def _decide(request: WorkerRequest, approval: str, seq: int, device: int) -> int:
+    tally, clock = FileTally(request.folder), FileClock(request.folder)
+    meet = Counting(f"{DEVICE} {device} about call {seq}", PlannedDeath(request, tally))
+    ports = build_ports(build_clients(request.project, request.firestore))
+    queue = FileQueue(tally, clock)
+    devices = Devices(request.scenario, ports, queue, clock, meet, UnavailableError, tally=tally, ids=RandomIds())
+    await devices.decide_on(device, approval)
+    return 0
 
 
 def serve(request: WorkerRequest, role: str) -> None:
