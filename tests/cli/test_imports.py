@@ -39,6 +39,17 @@ def test_an_archive_becomes_a_workspace(typed: Typed, archive: Path) -> None:
     assert len(json.loads(tasks.output)) == document["counts"]["tasks"] > 0
 
 
+def test_rules_by_which_nobody_was_asked_are_told(typed: Typed, task: str, tmp_path: Path) -> None:
+    rules, file = tmp_path / "rules.yaml", tmp_path / "rules.tar.gz"
+    rules.write_text("approvals:\n  - mode: never\n    tools: [http_post]\n")
+    assert typed("workspace", "update", WORKSPACE, "--file", str(rules)).exit_code == 0
+    assert typed("workspace", "export", WORKSPACE, "--out", str(file)).exit_code == 0
+    result = typed("workspace", "import", str(file))
+    assert result.exit_code == 0, result.output
+    assert "To be decided here: rule 0 of the workspace" in result.output
+    assert "was `never`, and is `when_untrusted`" in result.output
+
+
 def test_what_was_interrupted_goes_on_in_the_same_workspace(
     typed: Typed, archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

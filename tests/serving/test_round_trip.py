@@ -46,6 +46,23 @@ tool_settings = st.fixed_dictionaries(
         "arguments": st.fixed_dictionaries({}, optional={"url": texts, "query_params": st.dictionaries(texts, values)}),
     },
 )
+rules = st.lists(
+    st.fixed_dictionaries(
+        {"mode": st.sampled_from(["always", "when_untrusted", "never"])},
+        optional={
+            "tools": st.lists(st.sampled_from(["http_post", "orchestrator__api_call"]), unique=True),
+            "hosts": st.lists(st.sampled_from(["api.github.com", "*.example.com"]), unique=True),
+            "methods": st.lists(st.sampled_from(["POST", "DELETE"]), unique=True),
+            "amount": st.builds(
+                lambda above: {"argument": "body.amount", "above": str(above)},
+                st.decimals(min_value="0.0001", max_value=100, places=4),
+            ),
+        },
+    ),
+    max_size=2,
+)
+"""Rules of approvals, as a task, an agent and a workspace have them."""
+
 agents = st.fixed_dictionaries(
     {"name": shown_names},
     optional={
@@ -60,6 +77,7 @@ agents = st.fixed_dictionaries(
         "tools_enabled": st.booleans(),
         "enabled_tools": st.none() | tool_lists,
         "titles": st.sampled_from(["first_line", "model"]),
+        "approvals": rules,
     },
 )
 schedules = st.one_of(
@@ -95,6 +113,7 @@ tasks = st.fixed_dictionaries(
         "max_tokens": st.integers(1, 4_096),
         "enabled": st.booleans(),
         "schedule": schedules,
+        "approvals": rules,
     },
 )
 members = st.tuples(tasks, st.none() | st.integers(0, 3), st.dictionaries(tool_names, declared, max_size=2), st.booleans())
@@ -104,8 +123,9 @@ its agent has one."""
 workspaces = st.fixed_dictionaries(
     {
         "settings": st.fixed_dictionaries(
-            {"name": shown_names}, optional={"allowed_tools": tool_lists, "max_credits_month": limits}
+            {"name": shown_names}, optional={"allowed_tools": tool_lists, "max_credits_month": limits, "approvals": rules}
         ),
+        "standing": st.booleans(),
         "default_agent": st.none() | agents,
         "agents": st.lists(agents, max_size=3),
         "archived": st.sets(st.integers(0, 2), max_size=1),
@@ -141,6 +161,8 @@ async def build(client: httpx.AsyncClient, definition: Mapping[str, Any]) -> str
     for number in definition["archived"]:
         if number < len(agents):
             await post(client, f"/v1/agents/{agents[number]['agent_id']}/archive", {})
+    if definition["standing"]:
+        await post(client, "/v1/standing-approvals", {"tool": "http_post", "uses": 3, "expires_in_days": 7})
     del client.headers["Ferryman-Workspace"]
     return str(workspace)
 
@@ -154,13 +176,15 @@ async def export(client: httpx.AsyncClient, workspace: str) -> bytes:
 DECLARED_HERE = "tools that a person declared here"
 
 
-def read_definitions(archive: bytes) -> dict[str, Counter[str]]:
+def read_definitions(archive: bytes, *, is_imported: bool = True) -> dict[str, Counter[str]]:
     """Return how often there is each line of each kind, with names in place of ids, and without times.
 
-    Who declared the tools is a kind of its own.
+    Who declared the tools is a kind of its own. Of what is not imported, rules by which nobody is asked are as they are then.
     """
     files: Files = {name: data for name, data in iterate_files(io.BytesIO(archive)) if name != MANIFEST}
     lines = {kind: read_values(files, kind) for kind in KINDS}
+    for line in () if is_imported else [*lines["workspace"], *lines["agents"], *lines["tasks"]]:
+        line["approvals"] = [{**rule, "mode": rule["mode"].replace("never", "when_untrusted")} for rule in line["approvals"]]
     agents = {line["id"]: repr(leave_place(line)) for line in lines["agents"]}
     for line in lines["tasks"]:
         line["agent"] = agents[line["agent"]]
@@ -184,8 +208,11 @@ async def travel(definition: Mapping[str, Any]) -> list[dict[str, Counter[str]]]
         archives = [await export(client, await build(client, definition))]
         for owner in ("bob", "ann"):
             client.headers.update(stage.owner(owner))
-            archives.append(await export(client, await import_archive(client, archives[-1])))
-    return [read_definitions(archive) for archive in archives]
+            imported = await import_archive(client, archives[-1])
+            standing = await client.get("/v1/standing-approvals", headers={"Ferryman-Workspace": imported})
+            assert standing.json()["standing_approvals"] == []
+            archives.append(await export(client, imported))
+    return [read_definitions(archives[0], is_imported=False), *map(read_definitions, archives[1:])]
 
 
 @settings(derandomize=True, max_examples=40, deadline=None)

@@ -115,7 +115,7 @@ class ApprovalRuleJson(TypedDict):
 
 class ApprovedSendJson(TypedDict):
     """The approval under which a call was sent: its id, the SHA-256 of what was approved, by whom, a person or `owner`, and
-    when; `is_standing` tells that it was approved beforehand, `sends_max` for how many sends.
+    when.
     """
 
     approval: str
@@ -124,6 +124,7 @@ class ApprovedSendJson(TypedDict):
     at: str
     is_standing: bool
     sends_max: int
+    declassified: str
 
 
 class ArchiveImportJson(TypedDict):
@@ -137,6 +138,7 @@ class ArchiveImportJson(TypedDict):
     following: int
     counts: dict[str, int]
     credentials: list[CredentialToEnterJson]
+    rules: list[RuleToDecideJson]
 
 
 class AttachmentJson(TypedDict):
@@ -324,6 +326,7 @@ class DecisionJson(TypedDict):
     sends: int
     reason: str
     arguments: dict[str, Any] | None
+    declassified: str
     by: str
     at: str
     key: int
@@ -778,6 +781,17 @@ class ResultRowJson(TypedDict):
     ok: bool
     code: str | None
     suggestion: str | None
+
+
+class RuleToDecideJson(TypedDict):
+    """A rule by which nobody would be asked, of the archive's workspace or of an agent or a task in it. It is imported with
+    the mode `when_untrusted` in the place of `never`, which a person here may write again.
+    """
+
+    kind: str
+    id: str
+    name: str
+    number: int
 
 
 class ScheduleJson(TypedDict):

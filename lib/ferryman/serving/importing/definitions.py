@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr, TypeAdapter, ValidationError
 
+from ferryman.domain.approvals.archived_rules import distrust_rules
 from ferryman.domain.archives.lines import ArchiveError
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.credential import AuthType
@@ -108,12 +109,13 @@ def read_shape(place: str, kind: type[Shape], line: Line) -> Shape:
 def read_agent(place: str, line: Line, *, until: datetime) -> tuple[AgentLine, Agent]:
     """Return the agent of a line, under the id that it has there, as nobody's; what is later than `until` is of then.
 
-    Which arguments of a tool decide is for a person to say, not for a document: corrections of flow signatures stay behind.
+    Which arguments of a tool decide is for a person to say, not for a document: corrections of flow signatures stay behind, and
+    so does that nobody is asked.
     """
     shape = read_shape(place, AgentLine, line)
     fields = shape.model_dump(exclude={"is_default", "created_at", "updated_at", "tool_settings"})
     settings = {name: ToolSettings(**setting.model_dump(exclude={"flow"})) for name, setting in shape.tool_settings.items()}
-    fields |= {"approvals": build_rules(fields["approvals"])}
+    fields |= {"approvals": distrust_rules(build_rules(fields["approvals"]))}
     return shape, Agent(**fields, owner="", workspace="", tool_settings=settings, **_date(shape, until))
 
 
@@ -124,7 +126,7 @@ def read_task(place: str, line: Line, *, until: datetime) -> ReadTask:
         raise ArchiveError(place, "agent_id: is not a field that is known here")
     fields = shape.model_dump(exclude={"agent_id", "credentials", "schedule", "created_at", "updated_at"})
     fields |= {"schedule": shape.schedule and shape.schedule.schedule(), "tool_loading": rules.ToolLoading(shape.tool_loading)}
-    fields |= {"approvals": build_rules(fields["approvals"])}
+    fields |= {"approvals": distrust_rules(build_rules(fields["approvals"]))}
     labels = tuple(label.model_dump(mode="json") for label in shape.credentials)
     # a task that names no workspace would get its owner's default one
     return ReadTask(task=Task(**fields, owner="", workspace="-", **_date(shape, until)), credentials=labels)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ferryman.declared import check
 from ferryman.declared.fields import raise_problems
+from ferryman.domain.approvals.archived_rules import distrust_rules, find_distrusted
 from ferryman.domain.archives.file_lines import FILES
 from ferryman.domain.archives.files import KINDS, ArchiveFile, check_names, measure_file
 from ferryman.domain.archives.lines import ArchiveError, read_lines
@@ -39,6 +40,9 @@ from ferryman.tools.declared.importing import neutralize_tool
 IMPORTED_LINE_BYTES_MAX = 1_000_000
 """Of one line in UTF-8: what is stored of it is one document, of a mebibyte at most."""
 
+TOLD_AGAIN = ("workspace", "agents", "tasks")
+"""The kinds of files of which it is told again what a person has to enter or to decide here."""
+
 Neutralize = Callable[[str], str]
 Lines = list[tuple[str, dict[str, Any]]]
 
@@ -46,12 +50,14 @@ Lines = list[tuple[str, dict[str, Any]]]
 @dataclass(slots=True)
 class Piece:
     """What a file tells. `count` is the number of things in it, `sizes` are the bytes of its lines in UTF-8; each kind of file
-    fills its own field."""
+    fills its own field. `rules` are those that are imported as others: of what kind, its id there, its name, and the number of
+    the rule."""
 
     file: ArchiveFile
     count: int = 0
     sizes: list[int] = field(default_factory=list)
     settings: dict[str, Any] | None = None
+    rules: list[tuple[str, str, str, int]] = field(default_factory=list)
     agents: list[tuple[str, Agent, bool]] = field(default_factory=list)
     tasks: list[tuple[str, ReadTask]] = field(default_factory=list)
     tools: dict[str, tuple[str, PackedSequence[DeclaredTool]]] = field(default_factory=dict)
@@ -78,7 +84,7 @@ def read_piece(body: bytes, target: ArchiveTarget, number: int, neutralize: Neut
         if file.sha256 != request.sha256:
             raise ArchiveError(file.name, "does not have the SHA-256 that is told")
         piece = Piece(file)
-        if target.run.awaits(number) or file.kind == "tasks":  # whose credentials are told again
+        if target.run.awaits(number) or file.kind in TOLD_AGAIN:
             lines = list(read_lines(file.name, data))
             # a part of a file is stored in the bucket, and no document
             piece.sizes = [] if file.kind == FILES else _measure(lines)
@@ -124,24 +130,32 @@ def _read_conversations(piece: Piece, lines: Lines, target: ArchiveTarget, _: Ne
     piece.count = len(lines)
 
 
+def _note_rules(piece: Piece, kind: str, line: Mapping[str, Any]) -> None:
+    piece.rules += [(kind, line["id"], line["name"], number) for number in find_distrusted(line)]
+
+
 def _read_workspace(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:
     ((place, line), *others) = lines
     shape = read_shape(place, WorkspaceLine, line)
     if others or shape.id != target.run.source:
         raise ArchiveError(place, "id: is not the workspace that the manifest names, or there is another line")
     settings = shape.model_dump(exclude={"id", "created_at", "updated_at"})
-    piece.settings, piece.count = {**settings, "approvals": build_rules(settings["approvals"])}, 1
+    piece.settings, piece.count = {**settings, "approvals": distrust_rules(build_rules(settings["approvals"]))}, 1
+    _note_rules(piece, "workspace", line)
 
 
 def _read_agents(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:
     for place, line in lines:
         shape, agent = read_agent(place, line, until=target.began_at)
         piece.agents.append((place, agent, shape.is_default))
+        _note_rules(piece, "agent", line)
     piece.count = len(lines)
 
 
 def _read_tasks(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutralize) -> None:
-    piece.tasks = [(place, read_task(place, line, until=target.began_at)) for place, line in lines]
+    for place, line in lines:
+        piece.tasks.append((place, read_task(place, line, until=target.began_at)))
+        _note_rules(piece, "task", line)
     piece.count = len(lines)
 
 

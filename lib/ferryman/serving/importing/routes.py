@@ -93,7 +93,7 @@ async def put_import_file(
         stored = await store_file(deps, caller, workspace, _find_run(workspace), number, body)
     assert stored.workspace.imported is not None, "it was imported"
     answer = _to_response(stored.workspace, stored.workspace.imported)
-    return answer.model_copy(update={"credentials": stored.credentials})
+    return answer.model_copy(update={"credentials": stored.credentials, "rules": stored.rules})
 
 
 def _check_files(body: shapes.NewImport, deps: ApiDependencies, caller: Caller) -> None:

@@ -15,7 +15,7 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.imports import ArchiveImport
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceGoneError, WorkspaceState
 from ferryman.serving.api.rights import Caller
-from ferryman.serving.api.shapes.imports import CredentialToEnter
+from ferryman.serving.api.shapes.imports import CredentialToEnter, RuleToDecide
 from ferryman.serving.importing.pieces import Piece, read_piece
 from ferryman.serving.importing.storing_conversations import store_conversations
 from ferryman.serving.importing.storing_definitions import DefinitionsImport
@@ -27,10 +27,12 @@ from ferryman.tools.declared.importing import run_document_worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """The workspace after a file was stored, and the credentials that have to be entered again for the tasks in it."""
+    """The workspace after a file was stored, the credentials that have to be entered again for the tasks in it, and the rules
+    in it by which nobody would be asked."""
 
     workspace: Workspace
     credentials: tuple[CredentialToEnter, ...] = ()
+    rules: tuple[RuleToDecide, ...] = ()
 
 
 async def store_file(
@@ -53,7 +55,7 @@ async def store_file(
     if not is_next:
         run.check_repeated(piece.file.name, piece.file.sha256)
         await _release_writes(deps, workspace.id, run)
-        return StoredFile(workspace=workspace, credentials=tuple(_list_credentials(piece, target)))
+        return _describe(workspace, piece, target)
     run = replace(run, default_agent=_find_default_agent(piece, run.default_agent))
     target = replace(target, run=run)
     after = run.advance(
@@ -76,7 +78,12 @@ async def store_file(
     if not await deps.workspaces.update(changed, tuple(changes), since=workspace.updated_at):
         raise WorkspaceGoneError
     await _release_writes(deps, workspace.id, after)
-    return StoredFile(workspace=changed, credentials=tuple(_list_credentials(piece, target)))
+    return _describe(changed, piece, target)
+
+
+def _describe(workspace: Workspace, piece: Piece, target: ArchiveTarget) -> StoredFile:
+    credentials, rules = tuple(_list_credentials(piece, target)), tuple(_list_rules(piece, target))
+    return StoredFile(workspace=workspace, credentials=credentials, rules=rules)
 
 
 async def _release_writes(deps: ApiDependencies, workspace: str, run: ArchiveImport) -> None:
@@ -104,3 +111,9 @@ def _list_credentials(piece: Piece, target: ArchiveTarget) -> Iterator[Credentia
         for label in read.credentials:
             fields = {name: label[name] for name in ("name", "service", "auth_type", "hosts")}
             yield CredentialToEnter(task_id=target.derive("task", read.task.id), task=read.task.name, **fields)
+
+
+def _list_rules(piece: Piece, target: ArchiveTarget) -> Iterator[RuleToDecide]:
+    for kind, archived, name, number in piece.rules:
+        names = {"workspace": target.workspace, "agent": target.derive_agent(archived), "task": target.derive("task", archived)}
+        yield RuleToDecide(kind=kind, id=names[kind], name=name, number=number)

@@ -56,6 +56,16 @@ class CredentialToEnter(ResponseShape):
     hosts: tuple[str, ...]
 
 
+class RuleToDecide(ResponseShape):
+    """A rule by which nobody would be asked, of the archive's workspace or of an agent or a task in it. It is imported with the
+    mode `when_untrusted` in the place of `never`, which a person here may write again."""
+
+    kind: str = Field(description="workspace, agent or task")
+    id: str
+    name: str
+    number: int = Field(description="The number of the rule among those of it, from 0")
+
+
 class ArchiveImportResponse(ResponseShape):
     """How far an import is. The workspace can be read, and is active once the last file is stored."""
 
@@ -68,6 +78,9 @@ class ArchiveImportResponse(ResponseShape):
     counts: dict[str, int] = Field(description="Things by kind so far")
     credentials: tuple[CredentialToEnter, ...] = Field(
         default=(), description="In the answer to a file of tasks, what has to be entered again"
+    )
+    rules: tuple[RuleToDecide, ...] = Field(
+        default=(), description="In the answer to a file of definitions, the rules in it that were `never`"
     )
 
 
