@@ -57,9 +57,9 @@ async def test_a_declassified_value_is_asked_about_once_and_the_replay_agrees(
     await typed("approvals", "approve", name, "--digest", digest, "--declassify", place)
     record = await journey.await_end(execution)
     assert (record["status"], record["output"], await journey.problems()) == ("completed", "Done.", [])
-    asked, free = [item async for item in journey.client.iterate_calls(execution)][1:]
-    assert asked["approved"] is not None
-    assert (asked["approved"]["declassified"], free["approved"]) == (place, None)
+    waited, free = [item async for item in journey.client.iterate_calls(execution)][1:]
+    assert waited["approved"] is not None
+    assert (waited["approved"]["declassified"], free["approved"]) == (place, None)
     assert "a value that owner declassified with call 1" in await typed("why", execution, "3")
     assert "the same to the byte" in await typed("replay", execution)
     receipts, keys, record_file = (tmp_path / name for name in ("receipts.json", "keys", "record.json"))

@@ -85,8 +85,8 @@ def encode_decision(decision: Decision) -> bytes:
 
 
 def _list_said(decision: Decision) -> tuple[object, ...]:
-    said = (decision.approval, decision.digest, decision.verdict, decision.sends_max)
-    return (*said, decision.edited, decision.declassified)
+    about = (decision.approval, decision.digest, decision.verdict, decision.sends_max)
+    return (*about, decision.edited, decision.declassified)
 
 
 def _digest(text: str) -> str:

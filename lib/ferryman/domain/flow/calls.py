@@ -52,8 +52,8 @@ class IndexedResult:
 class FlowMemory:
     """What is known of an execution: what people wrote, and the results that were read so far.
 
-    `trusted` are the texts of people, then those of results that are trusted by what was trusted before them. `declassified` are
-    the values that people declassified, each with who did.
+    `trusted` are the texts of people, then those of results that are trusted by what was trusted before them. `declassified`
+    are the values that people declassified, each with who did.
     """
 
     written: tuple[TrustedText, ...] = field(repr=False)
