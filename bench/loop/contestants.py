@@ -43,9 +43,14 @@ class Contestant:
     process: subprocess.Popen[str]
     port: int
 
-    def measure(self, rounds: int, size: int, *, times: int = 1, delay_ms: int = 0, at_once: bool = False) -> Cost:
-        """Run `times` conversations, and return what a round of them took; of those at once, all of them together."""
-        url = f"http://127.0.0.1:{self.port}/{rounds}/{delay_ms}"
+    def measure(
+        self, rounds: int, size: int, *, times: int = 1, delay_ms: int = 0, at_once: bool = False, kind: str = ""
+    ) -> Cost:
+        """Run `times` conversations, and return what a round of them took; of those at once, all of them together.
+
+        Those of a contestant without a server are of a `kind`.
+        """
+        url = kind or f"http://127.0.0.1:{self.port}/{rounds}/{delay_ms}"
         order = {"url": url, "rounds": rounds, "size": size, "times": times, "at_once": at_once}
         assert self.process.stdin is not None
         assert self.process.stdout is not None

@@ -31,6 +31,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
+from ferryman.gcp.conversations import FirestoreConversations
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.jobs import FirestoreJobs
@@ -41,6 +42,7 @@ from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
+from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore
@@ -114,6 +116,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
             "contexts": MemoryContexts(memory),
             "jobs": MemoryJobs(memory),
             "clusters": MemoryClusters(memory),
+            "conversations": MemoryConversations(memory),
             "executions": MemoryExecutions(memory, plans),
             "approvals": MemoryApprovals(memory),
             "halts": MemoryHalts(memory),
@@ -125,6 +128,7 @@ def build_stores(clients: GoogleClients | None, memory: Memory) -> dict[str, Any
         "contexts": FirestoreContexts(clients),
         "jobs": FirestoreJobs(clients),
         "clusters": FirestoreClusters(clients),
+        "conversations": FirestoreConversations(clients),
         "executions": FirestoreExecutions(clients, plans=plans),
         "approvals": FirestoreApprovals(clients),
         "halts": FirestoreHalts(clients),

@@ -148,7 +148,8 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
             finally:
                 decided_at = tally.decided_at
 
-    pending = replace(ticket, label=run.label_arguments(ticket))
+    label = run.label_arguments(ticket)
+    pending = ticket if label is ticket.label else replace(ticket, label=label)
     try:
         outcome = await parking.follow_edit(deps, run, ticket)
         if outcome is None:

@@ -11,12 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from typing import Any, TypeVar, TypeVarTuple
 
 from ferryman import offload
 from ferryman.catalog.tools import TOOLS
-from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult, describe_parts
+from ferryman.domain.calls.call import Ticket, ToolCall, list_parts
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.calls.part import PartKind
 from ferryman.domain.conversations.compaction import list_questions
@@ -56,13 +55,13 @@ offload.preload(index_results)
 class FlowState:
     """What the calls of one execution are judged by: what people wrote, and what the model has read, each with its source.
 
-    `memory` is what was read of it so far, and `read` the results that were not. `declassified` are the values that people
-    declassified with calls that they approved, each with who did. `signatures` are those of tools that were needed so far, by
-    their names, and `declared` the task's declared tools, once one of these was.
+    `memory` is what was read of it so far, and `read` the calls whose results were not. `declassified` are the values that
+    people declassified with calls that they approved, each with who did. `signatures` are those of tools that were needed so
+    far, by their names, and `declared` the task's declared tools, once one of these was.
     """
 
     written: tuple[tuple[str, str], ...] = field(repr=False)
-    read: deque[ReadResult] = field(default_factory=deque, repr=False)
+    read: deque[Ticket] = field(default_factory=deque, repr=False)
     memory: FlowMemory | None = field(default=None, repr=False)
     declassified: dict[str, str] = field(default_factory=dict, repr=False)
     signatures: dict[str, FlowSignature] = field(default_factory=dict, repr=False)
@@ -71,18 +70,19 @@ class FlowState:
     def note_results(self, tickets: Sequence[Ticket]) -> None:
         """Take in the results of a turn."""
         for ticket in tickets:
-            result = ticket.result
-            if result is not None and not result.blocked:
-                self.read.append(_read_result(ticket, describe_parts(result)))
+            if ticket.result is not None and not ticket.result.blocked:
+                self.read.append(ticket)
             approved = ticket.approved
             if approved is not None and approved.declassified:
                 source = f"a value that {approved.by} declassified with call {ticket.seq}"
                 self.declassified.setdefault(approved.declassified, source)
 
 
-def _read_result(ticket: Ticket, result: ToolCallResult) -> ReadResult:
+def _read_result(ticket: Ticket) -> ReadResult:
     """Return what the model has read, without its frame."""
-    parts = [(part.kind, result.content[part.start : part.end]) for part in result.parts]
+    result = ticket.result
+    assert result is not None, "a call without one is not noted"
+    parts = [(part.kind, result.content[part.start : part.end]) for part in list_parts(result)]
     return ReadResult(
         tool=ticket.tool,
         call=ticket.seq,
@@ -163,13 +163,12 @@ async def _find_verdict(
 
 async def _take_in(deps: LoopDependencies, execution: Execution, state: FlowState, memory: FlowMemory) -> None:
     """Read the next results that were not read so far."""
-    batch, size = [state.read[0]], state.read[0].measure()
-    for result in islice(state.read, 1, None):
-        size += result.measure()
-        if size > BATCH_CHARACTERS_MAX:
-            size -= result.measure()
+    batch, size = list[ReadResult](), 0
+    for result in map(_read_result, state.read):
+        if batch and size + result.measure() > BATCH_CHARACTERS_MAX:
             break
         batch.append(result)
+        size += result.measure()
     indexed = await _read(execution.owner, size, index_results, batch)
     for result, index in zip(batch, indexed, strict=True):
         reader = _find_reader(deps, execution, result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -15,6 +15,7 @@ from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.calls.url_origin import UrlOrigin
+from ferryman.domain.copies import replace
 from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import LEFT_OUT, STORED_NAME
@@ -207,9 +208,14 @@ def is_outcome_unknown(result: ToolCallResult, repeatable: Repeatable) -> bool:
 
 def describe_parts(result: ToolCallResult) -> ToolCallResult:
     """Return `result` with its parts: where its tool names none, all of its content is one text."""
+    return result if result.parts or not result.content else replace(result, parts=list_parts(result))
+
+
+def list_parts(result: ToolCallResult) -> tuple[Part, ...]:
+    """Return the parts of a result, as `describe_parts` says; none of an empty one."""
     if result.parts or not result.content:
-        return result
-    return replace(result, parts=(Part(kind=PartKind.TEXT, start=0, end=len(result.content)),))
+        return result.parts
+    return (Part(kind=PartKind.TEXT, start=0, end=len(result.content)),)
 
 
 def limit_result(policy: ToolPolicy) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ferryman.domain.calls.call import Ticket, ToolCallResult, describe_parts
+from ferryman.domain.calls.call import Ticket, ToolCallResult, list_parts
 from ferryman.domain.calls.refusal import CANCELLED, PERSON_REASONS, RATE_LIMITED, UNKNOWN_TOOL
+from ferryman.domain.copies import replace
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.labels.label import BOTTOM, FlowLabel, Source, join
 from ferryman.domain.labels.tools import label_reading
@@ -22,13 +21,12 @@ def label_result(
     refusal of a declared tool tells of its definition, which a stranger may have written.
     The source is this call alone: its arguments come from the calls before it, each of which names its own.
     """
-    described = describe_parts(result)
     read = label_reading(policy) if read is None else read
     label = arguments if result.blocked and not _tells_definition(result, policy) else join((arguments, read))
     url = None if result.url is None else result.url.partition("?")[0].partition("#")[0]
     source = Source(tool=result.tool, call=seq, url=url, credential=result.credential_used)
-    label = replace(label, sources=(source,), more=False)
-    return replace(described, parts=tuple(replace(part, label=label) for part in described.parts))
+    label = FlowLabel(integrity=label.integrity, confidentiality=label.confidentiality, sources=(source,))
+    return replace(result, parts=tuple([replace(part, label=label) for part in list_parts(result)]))
 
 
 def _tells_definition(result: ToolCallResult, policy: ToolPolicy) -> bool:

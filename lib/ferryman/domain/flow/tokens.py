@@ -106,7 +106,7 @@ def is_email(token: str) -> bool:
 
 def has_hidden(text: str) -> bool:
     """Tell whether `text` has characters that are not seen, such as those of no width, or that turn its direction."""
-    return any(
+    return not text.isprintable() and any(
         unicodedata.category(character) in ("Cf", "Cc", "Co", "Cn", "Cs") for character in text if character not in "\t\n\r"
     )
 

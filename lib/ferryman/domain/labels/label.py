@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 SOURCES_MAX = 64
 """How many sources a label names; of more, the first in their order, and that there are more."""
@@ -80,16 +81,33 @@ def join(labels: Iterable[FlowLabel]) -> FlowLabel:
     labels = tuple(labels)
     if not labels:
         return BOTTOM
+    if len(labels) == 1 and len(labels[0].sources) < 2:
+        return labels[0]
+    integrity, confidentiality = labels[0].integrity, labels[0].confidentiality
+    for label in labels[1:]:
+        if label.integrity is not integrity:
+            integrity = join_integrity((integrity, label.integrity))
+        if label.confidentiality is not confidentiality:
+            confidentiality = max(confidentiality, label.confidentiality, key=_CONFIDENTIALITY.index)
+    more = any(label.more for label in labels)
     sources = {source for label in labels for source in label.sources}
+    if not sources:
+        return _build_plain(integrity, confidentiality, more)
     ordered = sorted(sources, key=lambda source: (source.call, source.tool, source.url or "", source.credential or ""))
     return FlowLabel(
-        integrity=join_integrity(label.integrity for label in labels),
-        confidentiality=max((label.confidentiality for label in labels), key=_CONFIDENTIALITY.index),
+        integrity=integrity,
+        confidentiality=confidentiality,
         sources=tuple(ordered[:SOURCES_MAX]),
-        more=len(ordered) > SOURCES_MAX or any(label.more for label in labels),
+        more=more or len(ordered) > SOURCES_MAX,
     )
 
 
 def drop_sources(label: FlowLabel) -> FlowLabel:
     """Return `label` without its sources, for where they are known from elsewhere."""
-    return replace(label, sources=(), more=False)
+    return _build_plain(label.integrity, label.confidentiality, False) if label.sources or label.more else label
+
+
+@cache
+def _build_plain(integrity: Integrity, confidentiality: Confidentiality, more: bool) -> FlowLabel:
+    """Return the label without sources, of which there are few."""
+    return FlowLabel(integrity=integrity, confidentiality=confidentiality, more=more)

@@ -166,8 +166,13 @@ def _find_writer(kind: Any) -> Callable[[Any], Any]:
 
 
 def _write_fields(names: tuple[tuple[str, str, Any], ...], value: Any) -> Document:
-    members = ((stored, getattr(value, name), default) for name, stored, default in names)
-    return {stored: _to_json(inner) for stored, inner, default in members if default is NotImplemented or inner != default}
+    written: Document = {}
+    for name, stored, default in names:
+        inner = getattr(value, name)
+        if default is NotImplemented or inner != default:
+            kind: Any = type(inner)
+            written[stored] = inner if kind in _PLAIN else _find_writer(kind)(inner)
+    return written
 
 
 def _write_mapping(value: Mapping[str, Any]) -> Document:
