@@ -222,12 +222,21 @@ class SliceRunner:
         except calls.ExecutionCancelledError as cancelled:
             return await endings.cancel(deps, self._run, cancelled)
         except money.CreditsExhaustedError as exhausted:
-            return endings.build_shortage(self._claimed, self._run, exhausted)
+            return await self._end_short(exhausted)
         except RejectedError as rejected:
             return await endings.abort(deps, self._run, str(rejected))
         except Exception as fault:  # noqa: BLE001 - an internal fault ends the execution; it must not be retried for ever
             deps.log("execution.fault", execution=self._claimed.id, kind=type(fault).__name__, severity="ERROR")
             return await endings.abort(deps, self._run, endings.FAULT)
+
+    async def _end_short(self, exhausted: money.CreditsExhaustedError) -> ExecutionEnding:
+        """Return the ending without credits. A cancel or a halt comes first: what it broke off may have cost what was left."""
+        if self._run is not None:
+            try:
+                await calls.check_stopped(self._deps, self._run)
+            except calls.ExecutionCancelledError as cancelled:
+                return await endings.cancel(self._deps, self._run, cancelled)
+        return endings.build_shortage(self._claimed, self._run, exhausted)
 
     async def _go_on(self, run: Run) -> ExecutionEnding | Postponement:
         if run.execution.waiting_for:

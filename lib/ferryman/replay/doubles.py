@@ -40,6 +40,10 @@ class RecordedExecutions(MemoryExecutions):
         self._state.prepare_request()
         return await super().ask(execution, now=now, lease=lease)
 
+    async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
+        self._state.prepare_stop()
+        return await super().renew(execution, now=now, lease=lease)
+
     async def settle(
         self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
     ) -> Ticket:

@@ -86,6 +86,11 @@ class ReplayState:
         if not self._beyond:
             self.stop()
 
+    def prepare_stop(self) -> None:
+        """Apply what stopped the execution from outside, where all that it did was done: nothing else is left to do that."""
+        if self._record.execution.status is Status.KILLED and self._pending() is None:
+            self.prepare_request()
+
     async def reply(self, prompt: Prompt, *, watcher: ReplyWatcher | None = None) -> Reply:  # noqa: ARG002 - nobody watches a replay
         """Return what the model answered here. Raise the error that prevented an answer."""
         step = self._next()
