@@ -229,7 +229,7 @@ class SliceRunner:
             deps.log("execution.fault", execution=self._claimed.id, kind=type(fault).__name__, severity="ERROR")
             return await endings.abort(deps, self._run, endings.FAULT)
 
-    async def _end_short(self, exhausted: money.CreditsExhaustedError) -> ExecutionEnding:
+    async def _end_short(self, exhausted: money.CreditsExhaustedError) -> ExecutionEnding | Postponement:
         """Return the ending without credits. A cancel or a halt comes first: what it broke off may have cost what was left."""
         if self._run is not None:
             try:
