@@ -335,3 +335,20 @@ def test_a_difference_of_long_forms_takes_no_longer_than_their_length() -> None:
     begun = time.process_time()
     compare_renderings(before, after)
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("integrity", "says"),
+    [
+        (
+            Integrity.UNTRUSTED,
+            "sources   │ the calls before this one: the record of the execution has what each has read",
+        ),
+        (Integrity.TRUSTED, "no more │ these are all of its sources"),
+    ],
+)
+def test_that_no_source_is_named_is_not_shown_as_none(integrity: Integrity, says: str) -> None:
+    label = {"label": {"integrity": integrity.value, "confidentiality": "owner", "sources": [], "more": False}}
+    text = "\n".join(write_rendering(render_form(rfc8785.dumps(label).decode()), width=200))
+    assert says in text
+    assert ("these are all" in text) == (integrity is Integrity.TRUSTED)

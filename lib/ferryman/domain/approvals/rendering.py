@@ -195,7 +195,11 @@ def _render_label(rest: dict[str, Any]) -> Iterator[ShownLine]:
             del remaining[name]
             yield ShownLine(READ, value, words[value])
     sources = remaining.get("sources")
-    if isinstance(sources, list) and all(_is_source(source) for source in sources):
+    if label.get("integrity") == "untrusted" and sources == [] and remaining.get("more") is False:
+        # the label of all that the model had read by then, whose sources are the calls before it
+        del remaining["sources"], remaining["more"]
+        yield ShownLine(READ, "sources", "the calls before this one: the record of the execution has what each has read")
+    elif isinstance(sources, list) and all(_is_source(source) for source in sources):
         del remaining["sources"]
         yield ShownLine(READ, "sources", str(len(sources)))
         for tool, call, url, credential in sources:
