@@ -9,7 +9,7 @@ from typing import Any
 
 from ferryman.domain.flow.identifiers import IDENTIFIERS_MAX, list_identifiers
 from ferryman.domain.flow.records import RecordIndex
-from ferryman.domain.flow.roles import classify_argument
+from ferryman.domain.flow.roles import classify_name
 from ferryman.domain.flow.signature import ArgumentFlow, FlowSignature
 from ferryman.domain.flow.tokens import TEXT_CHARACTERS_MAX
 from ferryman.domain.flow.trusted import Match, TrustedText, find_trusted
@@ -55,10 +55,7 @@ class _Leaf:
 
 def judge_flow(signature: FlowSignature, arguments: Mapping[str, Any], context: FlowContext) -> FlowVerdict:
     """Return whether a call may go, or waits for a person because of where its deciding arguments may come from."""
-    is_public = context.label.confidentiality is Confidentiality.PUBLIC and not any(
-        isinstance(value, FlowValue) for _, value in walk(arguments)
-    )
-    if not signature.has_effect or (not signature.changes and is_public):
+    if not signature.has_effect or (not signature.changes and _is_public(arguments, context)):
         return FlowVerdict(tool=signature.tool, reason=FlowReason.READS)
     leaves = list(islice(_list_leaves(signature, arguments, context.label), LEAVES_MAX + 1))
     is_tainted = context.label.integrity is Integrity.UNTRUSTED
@@ -79,6 +76,13 @@ def judge_flow(signature: FlowSignature, arguments: Mapping[str, Any], context: 
     if all(origin.is_trusted for origin in origins):
         return FlowVerdict(tool=signature.tool, reason=FlowReason.TRUSTED, origins=tuple(origins))
     return FlowVerdict(tool=signature.tool, reason=FlowReason.TAINTED, origins=_locate(origins, context.read))
+
+
+def _is_public(arguments: Mapping[str, Any], context: FlowContext) -> bool:
+    """Tell whether the model has read nothing that is not public, and was handed nothing without reading it."""
+    return context.label.confidentiality is Confidentiality.PUBLIC and not any(
+        isinstance(value, FlowValue) for _, value in walk(arguments)
+    )
 
 
 def trusts_result(signature: FlowSignature, arguments: Mapping[str, Any], context: FlowContext) -> bool:
@@ -103,7 +107,7 @@ def _list_leaves(signature: FlowSignature, arguments: Mapping[str, Any], label: 
                 for key in value:
                     yield _Leaf(path=where, value=key, flow=_NAME, is_tainted=is_tainted, sources=sources)
             elif value is not None and value != "":
-                inner = classify_argument(keys[-1], {}, {}) if keys and not flow.is_whole else flow
+                inner = classify_name(keys[-1]) if keys and not flow.is_whole else flow
                 yield _Leaf(path=where, value=value, flow=inner, is_tainted=is_tainted, sources=sources)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ferryman.domain.flow.signature import ArgumentFlow
@@ -55,8 +56,20 @@ def classify_argument(name: str, schema: Any, definitions: Mapping[str, Any], *,
 
     `definitions` are those that `schema` may refer to, and `tool` are the words of its tool's name.
     """
-    words = split_words(name)
-    variants = list(_list_variants(schema, definitions))
+    return _classify(split_words(name), tuple(_list_variants(schema, definitions)), tool)
+
+
+def classify_name(name: str) -> ArgumentFlow:
+    """Return the role of a value in an object of an argument, of which no schema says anything: by its name."""
+    return _classify_words(split_words(name))
+
+
+@lru_cache(maxsize=1_000)
+def _classify_words(words: tuple[str, ...]) -> ArgumentFlow:
+    return _classify(words, tuple(_list_variants({}, {})), ())
+
+
+def _classify(words: tuple[str, ...], variants: Sequence[Mapping[str, Any]], tool: Sequence[str]) -> ArgumentFlow:
     is_key = bool(words) and words[-1] in ID_WORDS
     things = tuple(word for word in words if word not in ID_WORDS) or tuple(
         word for word in tool if word not in READING and word not in CHANGING
