@@ -21,7 +21,7 @@ from .test_importing import archive  # noqa: F401 - a fixture
 from .values import EMPTY
 
 JSON = {"content-type": "application/json"}
-FILE = json.dumps(describe_file("agents-000001.jsonl", EMPTY.encode())).encode()
+FILE = json.dumps(describe_file("tools-000001.jsonl", EMPTY.encode())).encode()
 
 
 @dataclass

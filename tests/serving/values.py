@@ -145,7 +145,7 @@ IMPORTED = ArchiveImport(
     digest="0" * 64,
     files=2,
     following=2,
-    name="agents-000001.jsonl",
+    name="tools-000001.jsonl",
     last=hashlib.sha256(EMPTY.encode()).hexdigest(),
 )
 """An import that is finished: its last file may be sent again."""
