@@ -105,8 +105,8 @@ mutants: $(READY) ## Change the library a little in every place: do the tests of
 	@$(call INSTALL,build/mutants/venv) locks/mutants.lock
 	@build/mutants/venv/bin/python -m tests.campaigns.mutants --sample $(or $(SAMPLE),0)
 
-crash: $(READY) ## Kill executions at every point, in one process and by processes that die; STEP=8 takes every eighth of the latter
-	@EVERY_POINT=1 $(BIN)/python -m pytest -q -n 2 tests/campaigns/crash/test_points.py tests/campaigns/crash/test_jobs.py
+crash: $(READY) ## Kill executions at every point, in one process and by processes that die; STEP=8 takes every eighth of the latter, of the former five times as many
+	@CRASH_STEP=$$((($(or $(STEP),1) + 4) / 5)) $(BIN)/python -m pytest -q -n 2 tests/campaigns/crash/test_points.py tests/campaigns/crash/test_jobs.py
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash --step $(or $(STEP),1)
 
 faults: $(READY) ## Inject faults into every call of the store; STEP=8 takes every eighth fault

@@ -6,7 +6,9 @@ The processes share the server of the offload workers. On its own each would sta
 from __future__ import annotations
 
 import asyncio
+import gc
 
+from ferryman.domain.executions.execution import ExecutionSummary
 from ferryman.domain.flow.judging import judge_flow
 from ferryman.gcp import documents
 from ferryman.inmemory.memory import Memory
@@ -28,14 +30,19 @@ class SharedProcess:
 
 
 def warm_up() -> None:
-    """Execute one run in memory, and convert all that it stored to documents and back."""
-    record = asyncio.run(SimulatedRun(scenario=SCENARIOS[0], ports=memory_ports(Memory())).perform())
-    stored = (record.execution, record.opening, *record.steps, *record.tickets, *record.entries, record.balance)
-    for value in stored:
-        documents.read(type(value), documents.write(value))
+    """Execute every scenario in memory, and convert all that it recorded to documents and back."""
+    documents.prepare()
+    for scenario in SCENARIOS:
+        record = asyncio.run(SimulatedRun(scenario=scenario, ports=memory_ports(Memory())).perform())
+        values = (record.execution, record.opening, record.balance, *record.steps, *record.tickets, *record.entries)
+        for value in filter(None, (*values, *record.approvals)):
+            documents.read(type(value), documents.write(value))
+        documents.read(ExecutionSummary, documents.write(record.execution))
     for channel in server.worker(judge_flow):  # starts the server, with all that workers import
         channel.close()
     server._child = SharedProcess()  # type: ignore[assignment]
+    gc.collect()
+    gc.freeze()  # otherwise the first collection in a process copies the memory that it shares with this one
 
 
 warm_up()

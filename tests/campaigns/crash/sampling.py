@@ -1,4 +1,4 @@
-"""How many points the tests take: a few, spread over all of them, or every one where `make crash` says so."""
+"""How many points the tests take: a few, spread over all of them, or every so many-th where `make crash` says so."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-EVERY_POINT = "EVERY_POINT"
-"""The variable by which `make crash` takes every point."""
+STEP = "CRASH_STEP"
+"""The variable by which `make crash` takes every so many-th point: 1 for every one."""
 
 
 def sample(points: Sequence[Item], most: int) -> list[Item]:
-    """Return at most so many of `points`, evenly spread and from the first to the last; with `EVERY_POINT` all of them."""
-    if EVERY_POINT in os.environ or len(points) <= most:
+    """Return at most so many of `points`, evenly spread and from the first to the last; with `STEP` every so many-th."""
+    if STEP in os.environ:
+        return [*points[:: int(os.environ[STEP])]]
+    if len(points) <= most:
         return [*points]
     return [points[number * (len(points) - 1) // (most - 1)] for number in range(most)]
