@@ -142,7 +142,7 @@ class Scenario:
     requests_min: int = 0
     a_minute: int | None = None
     prompts: int | None = None
-    seconds: float = 24.0
+    seconds: float = 40.0
     model_headers: tuple[str, ...] = ()
     plan: str = "pro"
     acts: tuple[Act, ...] = ()

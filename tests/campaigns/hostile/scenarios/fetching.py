@@ -173,7 +173,7 @@ RULES = (
         is_fetched=True,
     ),
     _robots("that is packed", Answer(headers={**TEXT, "content-encoding": "gzip"}, body="#" * 20_000_000), is_fetched=True),
-    _robots("that never ends", Answer(raw=b"HTTP/1.1 200 OK\r\n\r\n", bits=(b"# wait\n",) * 20, pause_s=1.0), seconds=15.0),
+    _robots("that never ends", Answer(raw=b"HTTP/1.1 200 OK\r\n\r\n", bits=(b"# wait\n",) * 80, pause_s=1.0), seconds=30.0),
 )
 
 COOKIES = {"content-type": "text/plain", "set-cookie": "visitor={marker}; Domain=pages.example; Path=/; SameSite=None; Secure"}

@@ -213,7 +213,7 @@ BOMBED = (
     ),
     _survive(
         "an answer without end",
-        Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", bits=(b"<p>wait",) * 20, pause_s=1.0),
+        Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", bits=(b"<p>wait",) * 80, pause_s=1.0),
     ),
     _survive("a head without end", Answer(raw=b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 50_000 + b"\r\n")),
     _survive("a line that is no HTTP", Answer(raw=b"\x16\x03\x01{key}\r\n\r\n")),

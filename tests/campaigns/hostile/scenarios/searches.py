@@ -55,7 +55,7 @@ ANSWERS: Mapping[str, Answer] = {
     "no JSON for you": Answer(status=403, body="{key}"),
     "too many": Answer(status=429, headers={"retry-after": "{key}"}, body="{key}"),
     "a line that is no HTTP": Answer(raw=b"{key}\r\n\r\n"),
-    "a body that never ends": Answer(raw=b"HTTP/1.1 200 OK\r\n\r\n{", bits=(b"{key}",) * 20, pause_s=1.0),
+    "a body that never ends": Answer(raw=b"HTTP/1.1 200 OK\r\n\r\n{", bits=(b"{key}",) * 80, pause_s=1.0),
 }
 QUERIES = {
     **{f"a key, {spelling}": f"{{token}} {{key|{spelling}}}" for spelling in ("base64", "hex", "reversed", "hidden")},

@@ -89,7 +89,7 @@ ENDPOINTS = (
     _log_in("an answer of eight megabytes", Answer(body="a" * 8_000_000)),
     _log_in(
         "an answer that has no end",
-        Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", bits=(b" ",) * 40, pause_s=0.5),
+        Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", bits=(b" ",) * 160, pause_s=0.5),
     ),
     _log_in("an answer fifty thousand deep", Answer(body="[" * 50_000)),
     _log_in("a bomb in gzip", Answer(headers={"content-encoding": "gzip"}, body=b"\x1f\x8b{marker}")),
