@@ -45,11 +45,12 @@ def find_told(answers: Answers, marks: Iterable[str]) -> Iterator[str]:
 
 def _put_in_place(answer: Answer, ghosts: Mapping[str, str]) -> Answer:
     """Return an answer with the ids of the other in the place of those that nobody has: what the caller itself wrote."""
-    body = answer.body
-    headers = answer.headers
-    for ghost, name in ghosts.items():
-        body = body.replace(ghost.encode(), name.encode())
-        headers = tuple((field, value.replace(ghost.encode(), name.encode())) for field, value in headers)
+    body, headers, text = answer.body, answer.headers, _join(answer)
+    for ghost, name in ((ghost.encode(), name.encode()) for ghost, name in ghosts.items()):
+        if ghost in text:
+            body = body.replace(ghost, name)
+            headers = tuple((field, value.replace(ghost, name)) for field, value in headers)
+            text = _join(dataclasses.replace(answer, body=body, headers=headers))
     return dataclasses.replace(answer, body=body, headers=headers)
 
 
