@@ -57,7 +57,7 @@ class FlowState:
 
     `memory` is what was read of it so far, and `read` the calls whose results were not. `declassified` are the values that
     people declassified with calls that they approved, each with who did. `signatures` are those of tools that were needed so
-    far, by their names, and `declared` the task's declared tools, once one of these was.
+    far, by their names, and `declared` those that the delivery which began has read.
     """
 
     written: tuple[tuple[str, str], ...] = field(repr=False)
@@ -65,7 +65,7 @@ class FlowState:
     memory: FlowMemory | None = field(default=None, repr=False)
     declassified: dict[str, str] = field(default_factory=dict, repr=False)
     signatures: dict[str, FlowSignature] = field(default_factory=dict, repr=False)
-    declared: Mapping[str, DeclaredTool] | None = field(default=None, repr=False)
+    declared: Mapping[str, DeclaredTool] = field(default_factory=dict, repr=False)
 
     def note_results(self, tickets: Sequence[Ticket]) -> None:
         """Take in the results of a turn."""
@@ -250,9 +250,9 @@ async def _derive_declared(deps: LoopDependencies, execution: Execution, state: 
     """Return the signature of a declared tool; of one that the execution did not begin with, every argument decides."""
     policy = execution.policy
     assert policy is not None, "an opened execution has a policy"
-    if name in policy.declared and state.declared is None:
-        state.declared = {tool.name: tool for tool in await deps.clusters.tools(execution.task)}
-    tool = (state.declared or {}).get(name)
+    tool = state.declared.get(name)
+    if tool is None and name in policy.declared:
+        tool = await deps.clusters.find(execution.task, name)
     if tool is None or tool.fingerprint != policy.declared.get(name):
         return FlowSignature(tool=name, changes=True)
     return derive_declared(tool)

@@ -255,8 +255,9 @@ class SliceRunner:
                 raise calls.ExecutionCancelledError("cancelled")
             if endings.is_overdue(deps, execution):
                 raise StartRejectedError(endings.describe_timeout(deps))
-            execution, opening = await setup.begin(deps, execution)
+            execution, opening, declared = await setup.begin(deps, execution)
             run = rebuild(execution, opening, (), ())
+            run.flow.declared = {tool.name: tool for tool in declared}
             run.apply_commit(execution, credits_held=money.NOTHING)
             return run
         if execution.answer:

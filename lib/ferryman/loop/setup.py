@@ -23,6 +23,7 @@ from ferryman.domain.labels.label import join
 from ferryman.domain.labels.tools import label_definitions
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Titles
 from ferryman.loop import alerting, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
@@ -39,11 +40,15 @@ HOLDS_CREDENTIAL = "an argument that the agent's tool_settings fix holds a crede
 INLINE_CHARACTERS_MAX = 2_000
 """Prompts up to this length are checked in this process, in some milliseconds at most; a worker process takes time to start."""
 
+DECLARED_KEPT_MAX = 100
+"""So many declared tools are remembered by the delivery that begins: of more, each is read again when it is called."""
 
-async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution, ExecutionSetup]:
-    """Freeze the policy, reserve the credits and the first model call, and store step 0; return the execution and its opening.
 
-    Raise `StartRejectedError` with the reason, before anything was spent.
+async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution, ExecutionSetup, tuple[DeclaredTool, ...]]:
+    """Freeze the policy, reserve the credits and the first model call, and store step 0.
+
+    Return the execution, its opening, and the declared tools that it may call, where those are not many. Raise
+    `StartRejectedError` with the reason, before anything was spent.
     """
     start = await read_start(deps, execution)
     task, agent, plan = start.task, start.agent, start.plan
@@ -120,7 +125,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         raise BudgetReachedError(str(error)) from None
     except TooManyPartsError as error:
         raise StartRejectedError(str(error)) from None
-    return replace(opened, credits_reserved=reserve), opening
+    return replace(opened, credits_reserved=reserve), opening, tuple(declared) if len(declared) <= DECLARED_KEPT_MAX else ()
 
 
 def _list_fixed(policy: ExecutionPolicy) -> list[Block]:
