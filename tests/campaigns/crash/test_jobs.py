@@ -10,7 +10,7 @@ from tests.campaigns.crash.sampling import sample
 from tests.contracts.conftest import in_memory, on_google_cloud
 
 EVERY_KIND = pytest.mark.parametrize("kind", JobKind)
-MEMORY_MOST, FIRESTORE_STEP = 12, 120
+MEMORY_MOST, FIRESTORE_STEP = 4, 120
 """So many points in memory, and on the Firestore protocol each hundred-and-twentieth; `make crash` meets all."""
 
 

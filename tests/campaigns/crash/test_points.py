@@ -11,7 +11,7 @@ from tests.campaigns.crash.sampling import sample
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
 from tests.campaigns.crash.simulated import AWAY, SimulatedRun, memory_ports
 
-KILLED_MOST, LOST_MOST = 8, 4
+KILLED_MOST, LOST_MOST = 4, 2
 """Of each scenario so many points, and so many answers that are lost. `make crash` takes every one, here and in processes that
 die; `make faults` loses the answer of every call to Firestore."""
 

@@ -137,4 +137,6 @@ async def test_one_that_nobody_waits_for_any_longer_is_killed(template: Template
     waiting.cancel()
     other = await fork(template, tmp_path, "import os; os._exit(0)")
     await other.wait()
+    while len(template._processes) > 1:  # noqa: ASYNC110 - which of two processes ends first is not ours to say
+        await asyncio.sleep(0)
     assert list(template._processes) == [other.pid]
