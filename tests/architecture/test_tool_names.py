@@ -29,6 +29,7 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
 def find_assigned(path: Path, name: str) -> tuple[Path, ast.expr] | None:
     """Return what a module assigns to `name`, with the file that does it: imports are followed."""
     for node in parse(path).body:
@@ -37,14 +38,17 @@ def find_assigned(path: Path, name: str) -> tuple[Path, ast.expr] | None:
             if any(isinstance(target, ast.Name) and target.id == name for target in targets):
                 return path, node.value
         if isinstance(node, ast.ImportFrom) and node.module:
+            imported = next((alias.name for alias in node.names if (alias.asname or alias.name) == name), None)
+            if imported is None:
+                continue
             module = ROOT.joinpath("lib", *node.module.split("."))
             source = next((file for file in (module.with_suffix(".py"), module / "__init__.py") if file.is_file()), None)
-            imported = next((alias.name for alias in node.names if (alias.asname or alias.name) == name), None)
-            if source is not None and imported is not None:
+            if source is not None:
                 return find_assigned(source, imported)
     return None
 
 
+@cache
 def names_a_tool(path: Path, node: ast.AST, depth: int = 0) -> bool:
     """Tell whether an expression has the name of a tool in it, written there or where a name in it is assigned."""
     for part in ast.walk(node):
