@@ -60,7 +60,7 @@ async def test_a_declassified_value_is_asked_about_once_and_the_replay_agrees(
     waited, free = [item async for item in journey.client.iterate_calls(execution)][1:]
     assert waited["approved"] is not None
     assert (waited["approved"]["declassified"], free["approved"]) == (place, None)
-    assert "a value that owner declassified with call 1" in await typed("why", execution, "3")
+    assert "a value that owner declassified with call 2" in await typed("why", execution, "3")
     assert "the same to the byte" in await typed("replay", execution)
     receipts, keys, record_file = (tmp_path / name for name in ("receipts.json", "keys", "record.json"))
     await typed("receipts", execution, "--output", str(receipts))

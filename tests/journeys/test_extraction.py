@@ -85,7 +85,7 @@ async def test_an_extracted_recipient_is_asked_about_and_the_approval_names_its_
     approval = await await_question(journey, execution)
     text = json.dumps(approval, ensure_ascii=False)
     assert EVIL in text
-    assert "handed on from call 1 (http_get" in text
+    assert "handed on from call 2 (http_get" in text
     assert await journey.received(MAILS) == []
     assert EVIL not in await list_prompts(journey)
     await journey.client.cancel_execution(execution)

@@ -56,7 +56,7 @@ async def test_an_address_of_a_page_waits_for_a_person_and_the_model_reads_why_i
     await await_question(journey, execution)
     (listed,) = json.loads(await type_command(journey, "list", "--execution", execution, "--json"))
     seen = await type_command(journey, "show", listed["approval_id"])
-    assert "the result of call 0 (web_fetch)" in seen
+    assert "the result of call 1 (web_fetch)" in seen
     assert THIEF in seen
     assert await journey.received(MAILS) == []
 

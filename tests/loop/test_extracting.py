@@ -116,7 +116,7 @@ async def test_a_value_in_a_deciding_argument_asks_whatever_its_type(stage: Extr
     flow = stage.tickets_of[-1].flow
     assert flow is not None
     assert flow.asks
-    assert any("handed on from call 1 (http_get), call 2 (extract)" in line for line in flow.lines)
+    assert any("handed on from call 2 (http_get), call 3 (extract)" in line for line in flow.lines)
 
 
 async def test_a_wrong_answer_is_asked_for_again_once(stage: ExtractingStage) -> None:

@@ -70,7 +70,7 @@ async def test_the_tree_names_the_words_that_decided(stage: Stage) -> None:
     _, second = await run(stage, says("", ("http_get", READS)), post(OTHER))
     assert second.flow is not None
     assert any(OTHER in line for line in second.flow.lines)
-    assert any("the result of call 0 (http_get)" in line for line in second.flow.lines)
+    assert any("the result of call 1 (http_get)" in line for line in second.flow.lines)
 
 
 async def test_before_anything_untrusted_was_read_nothing_asks(stage: Stage) -> None:
@@ -137,7 +137,7 @@ async def test_what_a_person_declassified_decides_from_the_next_turn_on() -> Non
 async def test_the_tree_names_the_person_who_declassified_a_value() -> None:
     _, _, later = await run(DeclassifyingStage(), says("", ("http_get", READS)), post(OTHER), post(OTHER))
     assert later.flow is not None
-    assert f'   └─ trusted: a value that pat declassified with call 1: "{OTHER}"' in later.flow.lines
+    assert f'   └─ trusted: a value that pat declassified with call 2: "{OTHER}"' in later.flow.lines
 
 
 def correct(stage: Stage, tool: str, **fields: Any) -> None:

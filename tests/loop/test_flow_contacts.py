@@ -79,7 +79,7 @@ async def test_contacts_may_decide_to_whom_a_mail_goes() -> None:
     ticket = await run(ask("read_inbox"), ask("search_contacts", query="Ben's"), write(BEN), prompt="Write to Ben's address.")
     assert ticket.flow is not None
     assert (ticket.flow.asks, ticket.flow.reason) == (False, "trusted")
-    assert any("the result of call 1 (search_contacts)" in line for line in ticket.flow.lines)
+    assert any("the result of call 2 (search_contacts)" in line for line in ticket.flow.lines)
 
 
 async def test_contacts_that_a_stranger_chose_do_not() -> None:

@@ -121,7 +121,7 @@ async def test_a_value_in_a_deciding_argument_asks_and_says_where_it_comes_from(
     flow = stage.tickets_of[3].flow
     assert flow is not None
     assert flow.asks
-    assert any("handed on from call 1 (http_get" in line for line in flow.lines)
+    assert any("handed on from call 2 (http_get" in line for line in flow.lines)
 
 
 async def test_a_value_that_the_prompt_has_does_not_ask(stage: PassingStage) -> None:

@@ -74,7 +74,7 @@ class FlowState:
                 self.read.append(ticket)
             approved = ticket.approved
             if approved is not None and approved.declassified:
-                source = f"a value that {approved.by} declassified with call {ticket.seq}"
+                source = f"a value that {approved.by} declassified with call {ticket.seq + 1}"
                 self.declassified.setdefault(approved.declassified, source)
 
 

@@ -203,7 +203,7 @@ def _render_label(rest: dict[str, Any]) -> Iterator[ShownLine]:
         del remaining["sources"]
         yield ShownLine(READ, "sources", str(len(sources)))
         for tool, call, url, credential in sources:
-            yield ShownLine(READ, f"call {call}", show_name(tool))
+            yield ShownLine(READ, f"call {call + 1}", show_name(tool))
             for name, text in (("  of", url), ("  with", credential)):
                 if text is not None:
                     yield ShownLine(READ, name, show_text(text))

@@ -33,7 +33,7 @@ class ReadResult:
     @property
     def source(self) -> str:
         """What it is, for who reads why."""
-        return f"the result of call {self.call} ({self.tool})"
+        return f"the result of call {self.call + 1} ({self.tool})"
 
     def measure(self) -> int:
         """Return how many characters have to be read."""

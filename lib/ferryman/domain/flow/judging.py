@@ -141,7 +141,7 @@ def _judge_leaf(leaf: _Leaf, signature: FlowSignature, context: FlowContext) -> 
         named = context.records.find(leaf.value, leaf.flow.things, context.trusted)
         if named is not None:
             record, match = named
-            thing = f"{record.name!r} in the result of call {record.source.call} ({record.source.tool})"
+            thing = f"{record.name!r} in the result of call {record.source.call + 1} ({record.source.tool})"
             return _build_origin(leaf, Trust.RECORD, match, thing=thing)
     if leaf.flow.is_new_title and isinstance(leaf.value, str):
         title = leaf.value

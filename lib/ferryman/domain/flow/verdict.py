@@ -135,4 +135,4 @@ def _describe(origin: ArgumentOrigin) -> str:
 
 
 def _name_source(source: Source) -> str:
-    return f"call {source.call} ({source.tool}{f' of {source.url}' if source.url else ''})"
+    return f"call {source.call + 1} ({source.tool}{f' of {source.url}' if source.url else ''})"
