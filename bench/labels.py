@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench import Row, show
-from bench.loop.contestants import ROOT, Contestant, start
+from bench.loop.contestants import ROOT, Contestant, serve, start
 from bench.loop.labelled import EFFECTS, EVERY, READS
 from tests.campaigns.hostile.replacements import LIBRARY, Replacement, apply_replacement
 
-MODULE = "bench.loop.labelled"
+MODULE, STORE = "bench.loop.labelled", "bench.loop.store"
 ROUNDS = 50
-PAIRS, PAIRS_S = 100, 90.0
+PAIRS, PAIRS_S = 100, 45.0
 """Pairs of short runs of a row; once they have taken so many seconds, no further one is begun."""
 SIZES = (200, 2_000)
 BAR = 1.05
@@ -119,20 +119,29 @@ def compare(ours: Contestant, without: Contestant, kind: str, size: int) -> tupl
 
 
 def rows() -> Iterator[Row]:
-    """Measure rounds that only read, and rounds of which one in five has an effect."""
-    with (
-        copy_library() as copy,
-        start(MODULE, 0) as ours,
-        start(MODULE, 0, PYTHONPATH=f"{copy}{os.pathsep}{ROOT}") as without,
-    ):
-        for kind, what in ((READS, "each a read"), (EFFECTS, f"one of {EVERY} sends something")):
-            for size in SIZES:
-                print(f"{what}, {size} B …", file=sys.stderr, flush=True)
-                with_ms, without_ms = compare(ours, without, kind, size)
-                ratio = statistics.median(a / b for a, b in zip(with_ms, without_ms, strict=True))
-                figures = f"{ratio:.3f}x: {statistics.median(with_ms):.3f} ms beside {statistics.median(without_ms):.3f} ms"
-                name = f"labels and flow policy, rounds of the loop alone beside the same without, {what}, {size} B"
-                yield Row(name, f"{BAR}x", figures, reached=ratio <= BAR)
+    """Measure rounds that only read, and rounds of which one in five has an effect: on stores in memory, and in Firestore."""
+    with copy_library() as copy:
+        bare = {"PYTHONPATH": f"{copy}{os.pathsep}{ROOT}"}
+        with start(MODULE, 0) as ours, start(MODULE, 0, **bare) as without:
+            yield from _compare_all(ours, without, "labels and flow policy, rounds of the loop alone beside the same without")
+        with (
+            serve(STORE) as first,
+            serve(STORE) as second,  # both have the same ids
+            start(MODULE, 0, FIRESTORE_EMULATOR_HOST=first) as ours,
+            start(MODULE, 0, FIRESTORE_EMULATOR_HOST=second, **bare) as without,
+        ):
+            yield from _compare_all(ours, without, "the same with Firestore's stores")
+
+
+def _compare_all(ours: Contestant, without: Contestant, name: str) -> Iterator[Row]:
+    for kind, what in ((READS, "each a read"), (EFFECTS, f"one of {EVERY} sends something")):
+        for size in SIZES:
+            row = f"{name}, {what}, {size} B"
+            print(f"{row} …", file=sys.stderr, flush=True)
+            with_ms, without_ms = compare(ours, without, kind, size)
+            ratio = statistics.median(a / b for a, b in zip(with_ms, without_ms, strict=True))
+            figures = f"{ratio:.3f}x: {statistics.median(with_ms):.3f} ms beside {statistics.median(without_ms):.3f} ms"
+            yield Row(row, f"{BAR}x", figures, reached=ratio <= BAR)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ BENCHES: dict[str, tuple[str, ...]] = {
         "100 executions at once: time per call over the model's delay",
         "processor time per round with Firestore's stores over that with memory's",
     ),
-    "labels": ("processor time that labels and flow policy add to a round of the loop alone, on stores in memory",),
+    "labels": ("processor time that labels and flow policy add to a round of the loop, on stores in memory and in Firestore",),
     "peers": ("a round of the loop beside pydantic-ai, adk, openai-agents, langgraph, smolagents and agno",),
     "starts": ("the first answer of each kind of function, and its memory, over functions-framework's async hello",),
     "first_request": ("from the start of the process to the first request to the model, over all imported eagerly",),
