@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.approvals.approval import ApprovalState
 from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.approvals.rules import AmountLimit, ApprovalRule, ApprovalRules, ConfirmationMode
@@ -38,6 +39,13 @@ async def test_a_call_that_no_rule_is_about_waits_where_others_may_have_decided(
 
 async def test_never_lets_a_call_go_also_where_a_stranger_decided_where() -> None:
     assert await Rig(with_rules(ApprovalRule(mode=ConfirmationMode.NEVER))).send() == 1
+
+
+async def test_no_rule_lets_a_call_go_whose_tool_needs_confirmation(monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = TOOLS["api_call"]
+    monkeypatch.setitem(TOOLS, "api_call", replace(tool, policy=replace(tool.policy, needs_confirmation=True)))
+    rig = Rig(with_rules(ApprovalRule(mode=ConfirmationMode.NEVER)))
+    assert (await rig.send(), rig.is_asked()) == (0, True)
 
 
 async def test_a_call_of_a_rule_waits_and_says_what_it_would_send() -> None:
