@@ -91,7 +91,7 @@ def judge_whole(call: ToolCall, label: Any, tickets: Sequence[Ticket]) -> CallFl
     listed, named = [], []
     for ticket in tickets:
         assert ticket.result is not None
-        source = f"the result of call {ticket.seq} ({ticket.tool})"
+        source = f"the result of call {ticket.seq + 1} ({ticket.tool})"
         result = describe_parts(ticket.result)
         parts = [(part.kind, result.content[part.start : part.end]) for part in result.parts]
         indexed = [index_text(source, text) for _, text in parts]
