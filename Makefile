@@ -63,7 +63,8 @@ hostile-layers: $(READY) ## The same scenarios without each layer in turn, as th
 	@$(BIN)/python -m tests.campaigns.hostile --layers --every $(EVERY) $(foreach kind,$(ONLY),--only "$(kind): ")
 
 operations: $(READY) ## Every command of docs/operations.md and of the pages of workspaces that needs no account, typed beside a local stack, and stacks that are killed; some minutes
-	@$(BIN)/python -m pytest -q tests/campaigns/operations/deployment.py tests/campaigns/operations/idempotency.py tests/campaigns/operations/keys.py tests/campaigns/operations/killed.py tests/campaigns/operations/pages.py tests/campaigns/operations/waiting_keys.py tests/campaigns/operations/walk.py $(ARGS)
+	@$(BIN)/python -m pytest -q tests/campaigns/operations/deployment.py tests/campaigns/operations/idempotency.py tests/campaigns/operations/keys.py tests/campaigns/operations/killed.py tests/campaigns/operations/pages.py tests/campaigns/operations/walk.py $(ARGS)
+	@$(BIN)/python -m pytest -q tests/campaigns/operations/waiting_keys.py $(ARGS)
 
 official: $(READY) ## The local Firestore beside Google's emulator, where that and Java are installed
 	@$(BIN)/python -m pytest -q -m official $(ARGS) tests/emulator

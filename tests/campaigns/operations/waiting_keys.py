@@ -1,4 +1,8 @@
-"""Keys of a running stack are rotated while a call waits for a person: `make operations`, since each takes ten seconds."""
+"""Keys of a running stack are rotated while a call waits for a person: `make operations`, since each takes ten seconds.
+
+On a stack of their own: another deployment that shares the secrets of this one would have the api sign with a key that is not
+published here.
+"""
 
 from __future__ import annotations
 
