@@ -150,6 +150,9 @@ class Web:
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             await self._task
+            for connection in [*self._server.server_state.connections]:  # accepted while it was ending: nobody else ends them
+                connection.transport.abort()
+            await asyncio.sleep(0)  # a transport ends in the round after
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Over TLS the names are those of the simulated internet, and the certificate of its clients keeps pages out.
