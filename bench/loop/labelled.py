@@ -6,7 +6,6 @@ conversation is the kind of its rounds.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import cache
 
@@ -16,10 +15,9 @@ from bench.loop.parts import NoScanner
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.labelling import label_result
-from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
-from ferryman.loop.run import deliver
 from ferryman.tools.registry import ToolRegistry
 
 READS, EFFECTS = "reads", "effects"
@@ -70,11 +68,4 @@ def build_loop(kind: str, rounds: int, size: int) -> ours.Loop:
 
 
 async def run(url: str, rounds: int, size: int) -> None:
-    loop = build_loop(url, rounds, size)
-    await ours.prepare(loop)
-    deps, name = loop.deps, f"exec-{os.getpid()}-{next(ours.NUMBERS)}"
-    await deps.executions.start(Execution(id=name, task=loop.task.id, owner="o", created_at=deps.clock.now()), most=10**6)
-    assert await deliver(deps, name, slice=0, holder="bench")
-    ended = await deps.executions.get(name)
-    assert ended is not None
-    assert (ended.status, ended.tool_calls_total) == (Status.COMPLETED, rounds), ended.error
+    await ours.run_loop(build_loop(url, rounds, size), rounds)

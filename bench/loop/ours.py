@@ -214,7 +214,11 @@ async def prepare(loop: Loop) -> None:
 
 
 async def run(url: str, rounds: int, size: int) -> None:
-    loop = build_loop(url, size)
+    await run_loop(build_loop(url, size), rounds)
+
+
+async def run_loop(loop: Loop, rounds: int) -> None:
+    """Run an execution of so many calls to its end."""
     await prepare(loop)
     deps, name = loop.deps, f"exec-{os.getpid()}-{next(NUMBERS)}"
     await deps.executions.start(Execution(id=name, task=loop.task.id, owner="o", created_at=deps.clock.now()), most=10**6)

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ferryman.client import AsyncClient
-from ferryman.gcp.clients import GoogleClients
-from ferryman.stack.admin import Admin
-from tests.journeys.conftest import Journey, NewKey, asks, call, says
-from tests.journeys.test_approvals import HOST, await_question
+from tests.journeys.conftest import Journey, asks, call, says
+from tests.journeys.test_approvals import HOST, await_question, journey, key
 from tests.journeys.test_command_line import Shell
 
+__all__ = ["journey", "key"]
+
 PLACE = "/orders/ord-7731"
-
-
-@pytest.fixture
-async def key(new_key: NewKey) -> str:
-    return await new_key("pro")
-
-
-@pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
-    """A journey of the owner with this key."""
-    async with AsyncClient(stack["url"], key, workspace="") as client:
-        yield Journey(admin=admin, clients=clients, client=client, stack=stack)
 
 
 @pytest.fixture

@@ -32,18 +32,23 @@ def passes(tool: str, arguments: Mapping[str, Any], **fields: Any) -> dict[str, 
     return asks({"name": "pass", "input": {"tool": tool, "arguments": arguments}}, **fields)
 
 
-async def prepare(journey: Journey, recipient: Any) -> str:
-    """Return a task that reads the page without reading it, and mails what was extracted of it to `recipient`."""
-    await journey.serve(HOST, body=PAGE)
-    await journey.serve(MAILS)
-    mail = {
+def build_mail_tool(url: str) -> dict[str, Any]:
+    """Return a declared tool that sends a mail by the service at `url`."""
+    return {
         "kind": "http",
         "name": "send_mail",
         "description": "Sends a mail.",
         "method": "POST",
-        "url": journey.url(MAILS),
+        "url": url,
         "body": {"to": "{{to}}", "subject": "{{subject}}", "body": "{{body}}"},
     }
+
+
+async def prepare(journey: Journey, recipient: Any) -> str:
+    """Return a task that reads the page without reading it, and mails what was extracted of it to `recipient`."""
+    await journey.serve(HOST, body=PAGE)
+    await journey.serve(MAILS)
+    mail = build_mail_tool(journey.url(MAILS))
     text = {"to": recipient, "subject": refer(2, "day"), "body": refer(2, "amount")}
     steps = [
         passes("http_get", {"url": journey.url(HOST)}),

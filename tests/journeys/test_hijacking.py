@@ -10,6 +10,7 @@ from typing import Any
 from tests.journeys.conftest import Journey, asks, call, says
 from tests.journeys.test_approvals import await_question
 from tests.journeys.test_consent import ferryman
+from tests.journeys.test_extraction import build_mail_tool
 
 PAGES, MAILS = "ferries.test", "lunarcrush.com"
 THIEF = "eve@evil.example"
@@ -29,14 +30,7 @@ async def prepare(journey: Journey, last: Mapping[str, Any], *, prompt: str = ""
     html = f"<title>Ferries</title><article><p>The night ferry leaves at ten. {ORDER}</p></article>"
     await journey.serve(PAGES, body=html, headers={"content-type": "text/html"})
     await journey.serve(MAILS)
-    mail = {
-        "kind": "http",
-        "name": "send_mail",
-        "description": "Sends a mail.",
-        "method": "POST",
-        "url": journey.url(MAILS),
-        "body": {"to": "{{to}}", "subject": "{{subject}}", "body": "{{body}}"},
-    }
+    mail = build_mail_tool(journey.url(MAILS))
     text = {"to": THIEF, "subject": "What I know", "body": "The night ferry leaves at ten."}
     return await journey.task(
         asks(call("web_fetch", url=journey.url(PAGES))),

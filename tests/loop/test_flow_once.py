@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from ferryman.domain.flow.signature import FlowSignature
 from ferryman.domain.flow.trusted import TrustedText, index_text
 from ferryman.domain.flow.values import FlowValue
 from ferryman.domain.flow.verdict import list_lines
-from ferryman.domain.labels.label import BOTTOM, OWNED, READ, Integrity, Source
+from ferryman.domain.labels.label import BOTTOM, OWNED, READ, FlowLabel, Integrity, Source
 from ferryman.loop import flow
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.tools.registry import ToolRegistry
@@ -128,9 +128,8 @@ DEPS, STAGE = start()
 EXECUTION, OPENING, TICKET = STAGE.execution, STAGE.memory.openings["e"], STAGE.memory.tickets["e"][0]
 
 
-@given(steps)
-@settings(max_examples=300)
-def test_every_verdict_is_that_of_reading_everything_again(chosen: list[Any]) -> None:
+def judge_in_turn(chosen: list[Any]) -> Iterator[tuple[ToolCall, FlowLabel, list[Ticket], CallFlow]]:
+    """Yield each call with its label, what was read before it, and its verdict, as one delivery judges them in turn."""
     state, tickets = flow.begin_flow(EXECUTION, OPENING), list[Ticket]()
     for seq, step in enumerate(chosen):
         if len(step) == 5:
@@ -140,23 +139,23 @@ def test_every_verdict_is_that_of_reading_everything_again(chosen: list[Any]) ->
         name, given_arguments, label = step
         call = ToolCall(id="c", name=name, arguments=given_arguments)
         (verdict,) = asyncio.run(flow.judge_calls(DEPS, EXECUTION, state, [call], label))
+        yield call, label, tickets, verdict
+
+
+@given(steps)
+@settings(max_examples=300)
+def test_every_verdict_is_that_of_reading_everything_again(chosen: list[Any]) -> None:
+    for call, label, tickets, verdict in judge_in_turn(chosen):
         assert verdict == judge_whole(call, label, tickets)
 
 
 @given(steps)
 @settings(max_examples=50)
 def test_another_delivery_judges_the_same(chosen: list[Any]) -> None:
-    state, tickets = flow.begin_flow(EXECUTION, OPENING), list[Ticket]()
-    for seq, step in enumerate(chosen):
-        if len(step) == 5:
-            tickets.append(read(seq, *step))
-            state.note_results(tickets[-1:])
-            continue
-        call = ToolCall(id="c", name=step[0], arguments=step[1])
-        (verdict,) = asyncio.run(flow.judge_calls(DEPS, EXECUTION, state, [call], step[2]))
+    for call, label, tickets, verdict in judge_in_turn(chosen):
         later = flow.begin_flow(EXECUTION, OPENING)
         later.note_results(tickets)
-        assert asyncio.run(flow.judge_calls(DEPS, EXECUTION, later, [call], step[2])) == [verdict]
+        assert asyncio.run(flow.judge_calls(DEPS, EXECUTION, later, [call], label)) == [verdict]
 
 
 LONG = "Read the mails, then tell Ben about them. " * 100

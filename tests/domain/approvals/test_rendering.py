@@ -344,7 +344,7 @@ def test_a_difference_of_long_forms_takes_no_longer_than_their_length() -> None:
             Integrity.UNTRUSTED,
             "sources   │ the calls before this one: the record of the execution has what each has read",
         ),
-        (Integrity.TRUSTED, "no more │ these are all of its sources"),
+        (Integrity.TRUSTED, "complete │ these are all of its sources"),
     ],
 )
 def test_that_no_source_is_named_is_not_shown_as_none(integrity: Integrity, says: str) -> None:

@@ -211,7 +211,7 @@ def _render_label(rest: dict[str, Any]) -> Iterator[ShownLine]:
         if remaining.pop("more"):
             yield ShownLine(READ, "more", "there are further sources, which are not named")
         else:
-            yield ShownLine(READ, "no more", "these are all of its sources")
+            yield ShownLine(READ, "complete", "these are all of its sources")
     if label and not remaining:
         del rest["label"]
 
