@@ -15,7 +15,7 @@ from .conftest import TASK, Stage
 from .routes import ROUTES, Ask
 from .test_executions import started
 
-RARE = {"imported_from", "titled_answer"}
+RARE = {"imported_from", "titled_answer", "called_tool"}
 """Members that most answers do not have."""
 
 VERBS = {"get", "post", "put", "patch", "delete"}

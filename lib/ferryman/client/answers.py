@@ -379,6 +379,7 @@ class ExecutionJson(TypedDict):
     conversation_id: str | None
     answer: int | None
     titled_answer: int | None
+    called_tool: str | None
     cancelled_by: str | None
     waiting_for: str | None
     waiting_since: str | None
@@ -560,6 +561,7 @@ class ListedExecutionJson(TypedDict):
     conversation_id: str | None
     answer: int | None
     titled_answer: int | None
+    called_tool: str | None
     cancelled_by: str | None
     waiting_for: str | None
     waiting_since: str | None

@@ -36,6 +36,7 @@ CREATION_FIELDS = frozenset(
     (
         *REQUEST_FIELDS,
         *("id", "workspace", "agent", "person", "created_at", "question", "answer", "titled_answer"),
+        *("called_tool", "is_from_client"),
         *("model", "enable_tools"),
         *("scheduled_for", "schedule_generation", "retention_days", "trace"),
     )

@@ -14,7 +14,7 @@ from ferryman.domain.executions.message import join_text
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.executions.waiting import end_wait, is_over_time
 from ferryman.domain.stale import StaleError
-from ferryman.loop import calls, money, receipts, titles
+from ferryman.loop import calls, direct, money, receipts, titles
 from ferryman.loop.alerting import enqueue_alerts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
@@ -34,8 +34,10 @@ FAILURES = {
 
 
 def build_answer(run: Run) -> ExecutionEnding:
-    """Return the ending with the text of the model's last reply."""
+    """Return the ending with the text of the model's last reply, or with the result of a direct call."""
     assert run.last is not None
+    if run.execution.called_tool:
+        return ExecutionEnding(status=Status.COMPLETED, output=direct.read_result(run))
     text = join_text(run.last.content)
     error = FAILURES.get(run.last.stop_reason)
     if error is not None:

@@ -101,7 +101,8 @@ def begin_flow(execution: Execution, opening: ExecutionSetup) -> FlowState:
 
 def _list_written(execution: Execution, opening: ExecutionSetup) -> Iterator[tuple[str, str]]:
     yield "the instructions", opening.system.removeprefix(RULES)
-    yield "the prompt", cut_attachments(opening.prompt)
+    if not opening.is_prompt_foreign:
+        yield "the prompt", cut_attachments(opening.prompt)
     for question in list_questions(opening):
         yield "an earlier message", question
     policy = execution.policy

@@ -33,7 +33,8 @@ EXPIRED: Sequence[Message] = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatHistory:
     """The messages before the question of an answer, those by number that people wrote (`questions`), the label of all of them
-    and of the question's files, what is to be summarized first, and whether there is no complete answer yet (`is_first`).
+    and of the question's files, what is to be summarized first, whether there is no complete answer yet (`is_first`), and
+    whether the question came through an MCP client or an archive (`is_foreign`).
     """
 
     messages: tuple[Message, ...] = field(default=(), repr=False)
@@ -41,6 +42,7 @@ class ChatHistory:
     label: FlowLabel = OWNED
     summary: SummaryPlan | None = None
     is_first: bool = False
+    is_foreign: bool = False
 
 
 async def read_history(
@@ -76,6 +78,7 @@ async def read_history(
         label=drop_sources(join(map(label_message, (*branch, question)))),
         summary=plan,
         is_first=is_first_complete(stored),
+        is_foreign=question.label != OWNED,
     )
 
 

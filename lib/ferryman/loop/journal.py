@@ -117,7 +117,12 @@ class Run:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the model has given its answer: a turn that asks for nothing, and is not to be continued."""
+        """Whether the model has given its answer: a turn that asks for nothing, and is not to be continued.
+
+        A direct call is answered once it has settled.
+        """
+        if self.execution.called_tool:
+            return self.last is not None and not self.pending
         if self.last is None or self.last.calls or self.last.summarizes:
             return False
         return not self.last.is_paused or self.last.number > self.opening.max_iterations

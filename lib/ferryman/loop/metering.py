@@ -74,6 +74,7 @@ class Metered:
             agent=self.execution.agent,
             model=self.model,
             at=step.at,
+            turns=0 if self.execution.called_tool else 1,
             usage=step.usage + extracted,
             text_tokens=text_tokens,
             llm_tokens=llm_tokens,

@@ -107,7 +107,12 @@ def reserve_model_call(run: Run, worst: Decimal) -> Execution:
 
 
 def reserve_first_call(execution: Execution, opening: ExecutionSetup) -> Execution:
-    """Return the execution as its opening stores it: with its first model call reserved, as a turn reserves the next one."""
+    """Return the execution as its opening stores it: with its first model call reserved, as a turn reserves the next one.
+
+    A direct call asks no model.
+    """
+    if execution.called_tool:
+        return execution
     return replace(execution, pending_model_calls=1, credits_held=opening.max_credits)
 
 
@@ -117,7 +122,7 @@ def reserve_next_call(run: Run, execution: Execution, step: Step) -> Execution:
     The calls and the model call after them are reserved in the turn's own commit; what that prompt costs only their results
     tell. Another turn is followed by none.
     """
-    if not step.calls and not step.summarizes:
+    if execution.called_tool or (not step.calls and not step.summarizes):
         return execution
     return replace(execution, pending_model_calls=1, credits_held=run.opening.max_credits - execution.credits_used)
 

@@ -19,13 +19,13 @@ from ferryman.domain.credits.shortage import InsufficientCreditsError, TooManyPa
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.executions.message import Block, Message
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
-from ferryman.domain.labels.label import join
+from ferryman.domain.labels.label import READ, join
 from ferryman.domain.labels.tools import label_definitions
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Titles
-from ferryman.loop import alerting, money, receipts
+from ferryman.loop import alerting, direct, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.history import read_history, scan_history
 from ferryman.loop.preamble import RULES, describe_access
@@ -53,10 +53,10 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     start = await read_start(deps, execution)
     task, agent, plan = start.task, start.agent, start.plan
     price = deps.price(start.model)
-    if price is None:
+    if price is None and not execution.called_tool:
         raise StartRejectedError(f"model {start.model} has no price")
-    # what a person asks in a conversation is a question, and may be about any of it
-    order = "" if execution.is_in_chat else execution.input or ""
+    # what a person asks in a conversation is a question, and may be about any of it; the arguments of a call ask nobody
+    order = "" if execution.is_in_chat or execution.called_tool else execution.input or ""
     texts = (agent.system_prompt, task.system_prompt, task.task_prompt, order)
     rule = await _find_injection(task.owner, texts)
     if rule is not None:
@@ -73,6 +73,8 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     stored = await deps.clusters.tools(task.id)
     admitted = set(start.select_tools(execution, [tool.name for tool in stored]))
     declared = [tool for tool in stored if tool.name in admitted]
+    if execution.called_tool:
+        definitions, declared = direct.select_called(execution.called_tool, definitions, declared)
     offer = await build_offer(task.owner, definitions, declared, context)
     if offer.fault is not None:
         raise StartRejectedError(offer.fault)
@@ -102,18 +104,22 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     signer = await deps.signing.key()
     now = deps.clock.now()
     max_credits = min(task.max_credits, plan.credits_per_execution)
-    most, can_reread = money.limit_history(price, max_credits), any(tool in tools for tool in RECALLERS)
+    most = 0 if price is None else money.limit_history(price, max_credits)
+    can_reread = any(tool in tools for tool in RECALLERS)
     read = await read_history(deps, opened, most=most, can_reread=can_reread, has_tools=bool(narrowed))
     opened = replace(opened, begins_title=read.is_first and agent.titles is Titles.MODEL)
     history: Sequence[Message] = read.messages
     if holds_secrets(policy):
         history = await scan_history(deps, opened, history)
-    summary, label = read.summary, join((read.label, label_definitions(declared)))
+    is_foreign = execution.is_from_client or read.is_foreign
+    foreign = (READ,) if is_foreign or execution.called_tool else ()
+    summary, label = read.summary, join((read.label, label_definitions(declared), *foreign))
     opening = await _build_opening(deps, opened, start, policy, tools=narrowed, now=now)
     opening = replace(opening, history=tuple(history), questions=read.questions, label=label, summary=summary)
     if summary is not None:
         opening = replace(opening, max_iterations=opening.max_iterations + 1)  # the summary is a turn, and none of the answer
-    opening = replace(opening, price=price.to_row(), timeout_s=deps.execution_timeout.total_seconds())
+    opening = replace(opening, is_prompt_foreign=is_foreign and not execution.called_tool)
+    opening = replace(opening, price={} if price is None else price.to_row(), timeout_s=deps.execution_timeout.total_seconds())
     reserve = opening.max_credits
     entry = ledger.record_reservation(opened, reserve, at=now)
     opened, signed = receipts.sign_opening(signer, opened, opening, entry)
@@ -163,15 +169,18 @@ async def _build_opening(
         "execution_id": execution.id,
         "task_name": task.name,
     }
-    # a conversation goes on for many questions: what the task is stands before all of them
-    fixed_texts = (start.agent.system_prompt, task.system_prompt, task.task_prompt if execution.answer else "")
+    # a conversation goes on for many questions: what the task is stands before all of them, and before what a client wrote
+    is_apart = bool(execution.answer or execution.is_from_client)
+    fixed_texts = (start.agent.system_prompt, task.system_prompt, task.task_prompt if is_apart else "")
     prompts = (prompt.render_variables(text, variables) for text in fixed_texts)
     access = describe_access(policy.credentials, policy.domains, policy.headers)
     rules, part = RULES, "\n".join([access, *(text for text in prompts if text)])
-    before = () if execution.answer else (prompt.render_variables(task.task_prompt, variables),)
+    before = () if is_apart else (prompt.render_variables(task.task_prompt, variables),)
     user = "\n\n".join((*before, *filter(None, [execution.input])))
     if execution.titled_answer:
         rules, part, user = titles.SYSTEM, "", execution.input or ""
+    if execution.called_tool:
+        user = ""  # its arguments are scanned with its turn
     if len(f"{rules}\n{part}") + len(user) > PROMPT_CHARACTERS_MAX:
         raise StartRejectedError(f"the prompt is longer than {PROMPT_CHARACTERS_MAX} characters once its variables are put in")
     if holds_secrets(policy):
@@ -185,7 +194,7 @@ async def _build_opening(
                 "an argument that the agent's tool_settings fix holds a credential: name the credential instead"
             )
     return ExecutionSetup(
-        model=start.model,
+        model=direct.NO_MODEL if execution.called_tool else start.model,
         system=f"{rules}\n{part}",
         prompt=user,
         tools=tools,

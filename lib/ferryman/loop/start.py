@@ -48,11 +48,12 @@ class ExecutionStart:
     chosen_model: str = ""
 
     def select_tools(self, execution: Execution, tools: Sequence[str]) -> Sequence[str]:
-        """Return those of `tools` that nobody takes away, in conversations neither the request nor the agent (S3-43)."""
+        """Return those of `tools` that nobody takes away, in conversations and direct calls neither the request nor the agent
+        (S3-43)."""
         if execution.titled_answer:
             return ()
         allowed = self.limits.select(tools)
-        if not execution.answer:
+        if not execution.answer and not execution.called_tool:
             return allowed
         return self.agent.select_enabled(allowed) if execution.enable_tools else ()
 
@@ -90,7 +91,7 @@ async def read_start(deps: LoopDependencies, execution: Execution) -> ExecutionS
     limits = ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools)
     start = ExecutionStart(task=task, workspace=workspace, agent=agent, member=documents.member, plan=plan, limits=limits)
     start = replace(start, chosen_model=execution.model)
-    if not start.model:
+    if not start.model and not execution.called_tool:
         raise StartRejectedError("neither the task nor its agent names a model")
     return start
 

@@ -12,7 +12,7 @@ from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
 from ferryman.domain.executions.message import Block, Prompt, Reply, extract_calls, join_text
 from ferryman.domain.records.event import count_numbers
 from ferryman.domain.stale import StaleError
-from ferryman.loop import money, receipts, spans
+from ferryman.loop import direct, money, receipts, spans
 from ferryman.loop.calls import ExecutionCancelledError, is_out_of_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
@@ -42,6 +42,9 @@ async def take(deps: LoopDependencies, run: Run, audience: Audience | None = Non
     Raise `CreditsExhaustedError`, `ExecutionCancelledError`, `UnavailableError`, `RejectedError` or `StaleError`; then
     nothing is committed.
     """
+    if run.execution.called_tool:
+        await _write_call(deps, run, audience)
+        return
     closing = bool(run.summarizes) or run.execution.iterations >= run.opening.max_iterations or is_out_of_calls(run)
     signer = await deps.signing.key()  # first: a turn that was paid for and cannot be signed would be lost
     prompt, worst_case = _build_prompt(deps, run, closing=closing)
@@ -52,12 +55,37 @@ async def take(deps: LoopDependencies, run: Run, audience: Audience | None = Non
         before = run.execution
         try:
             content = await _scan(deps, run, reply, writer)
-            await _commit(deps, run, prompt, reply, content, signer, span)
+            await _commit(deps, run, reply, content, signer, closing=closing, span=span)
         except UnavailableError:
             run.execution = before  # the turn may not be stored: its model call stays recorded as sent
             raise
         if audience is not None:
             audience.note_commit(run.execution.events)
+
+
+async def _write_call(deps: LoopDependencies, run: Run, audience: Audience | None) -> None:
+    """Commit the turn of a direct call, as `take` does one of the model."""
+    signer = await deps.signing.key()
+    reply = direct.write_reply(run.execution)
+    now = deps.clock.now()
+    try:
+        if _is_fresh(deps, run.execution, now):
+            current = await deps.executions.check(run.execution, now=now)
+        else:
+            current = await deps.executions.renew(run.execution, now=now, lease=deps.lease)
+    except HaltedError as halted:
+        raise ExecutionCancelledError.from_halt(halted) from None
+    if current.cancel_requested:
+        raise ExecutionCancelledError("cancelled")
+    run.execution = before = current
+    content = await _scan(deps, run, reply, None)
+    try:
+        await _commit(deps, run, reply, content, signer, closing=False)
+    except UnavailableError:
+        run.execution = before
+        raise
+    if audience is not None:
+        audience.note_commit(run.execution.events)
 
 
 async def _scan(deps: LoopDependencies, run: Run, reply: Reply, writer: LiveWriter | None) -> Sequence[Block]:
@@ -71,12 +99,20 @@ async def _scan(deps: LoopDependencies, run: Run, reply: Reply, writer: LiveWrit
 
 
 async def _commit(
-    deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply, content: Sequence[Block], signer: Signer, span: Span
+    deps: LoopDependencies,
+    run: Run,
+    reply: Reply,
+    content: Sequence[Block],
+    signer: Signer,
+    *,
+    closing: bool,
+    span: Span | None = None,
 ) -> None:
     run.execution, paid = money.charge_reply(deps, run, reply)
-    spans.record_output(span, content)
+    if span is not None:
+        spans.record_output(span, content)
     # a reply that stopped for any other reason may be cut, and its calls with it
-    calls = reply.calls if reply.stop_reason == "tool_use" and not prompt.closing else ()
+    calls = reply.calls if reply.stop_reason == "tool_use" and not closing else ()
     if len(calls) > CALLS_MAX:
         raise RejectedError(TOO_MANY_CALLS)
     number = (run.last.number if run.last else 0) + 1

@@ -25,7 +25,8 @@ def begin_seen(execution: Execution, opening: ExecutionSetup) -> SeenUrls | None
     policy = execution.policy
     if policy is None or not any(fetches_any(name) for name in policy.tools):
         return None
-    written = (opening.system, cut_attachments(opening.prompt), *list_questions(opening))
+    prompt = () if opening.is_prompt_foreign else (cut_attachments(opening.prompt),)
+    written = (opening.system, *prompt, *list_questions(opening))
     return SeenUrls(written=written, admits=policy.admits, webhooks=list_webhook_hosts(policy))
 
 

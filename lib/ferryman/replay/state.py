@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCall, ToolCallResult
-from ferryman.domain.calls.refusal import EDITED, TOO_MANY_SUB_CALLS
+from ferryman.domain.calls.refusal import EDITED, IN_DOUBT, TOO_MANY_SUB_CALLS
 from ferryman.domain.calls.sub_calls import SubCalls, order_calls
 from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.credits import ledger
@@ -47,7 +47,8 @@ class ReplayState:
         self.prompts: list[Prompt] = []
         self._record = record
         self._now = record.execution.started_at or opening.started_at
-        self._attempts = {ticket.seq: _attempts(ticket) for ticket in record.tickets}
+        is_direct = bool(record.execution.called_tool) and record.execution.status is not Status.COMPLETED
+        self._attempts = {ticket.seq: _attempts(ticket, is_last=is_direct) for ticket in record.tickets}
         self._recorded: Mapping[int, Ticket] = {ticket.seq: ticket for ticket in record.tickets}
         self._children: dict[int, list[Ticket]] = {}
         for ticket in record.tickets:
@@ -79,11 +80,14 @@ class ReplayState:
 
     def prepare_request(self) -> None:
         """Prepare the next model request: past the last recorded turn, apply what ended the execution."""
-        if self._next() is not None:
+        is_direct, step = bool(self._record.execution.called_tool), self._next()
+        if step is not None:
+            if is_direct:  # nobody is asked: what follows is written now
+                self._begin_step(step)
             return
         self._ending = True
         self._now = self._record.execution.completed_at or self._now
-        if not self._beyond:
+        if is_direct or not self._beyond:
             self.stop()
 
     def prepare_stop(self) -> None:
@@ -101,18 +105,20 @@ class ReplayState:
             if isinstance(answer, Exception):
                 raise answer
             return answer
-        if self.execution.slice < step.slice:
-            raise UnavailableError("another delivery went on from here", after_s=0)
-        self._now = step.at
+        self._begin_step(step)
         self.prompts.append(prompt)
         if step.stop_reason == STOPPED:
             self.stop()
         return Reply(content=step.content, stop_reason=step.stop_reason, usage=step.usage)
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG002 - the port's
-        """Return `content`. Raise the error that its scan ended with, where the reply was never committed."""
-        if self._next() is None:
+        """Return `content`, or what the scan left of a call that no model asked for. Raise the error that its scan ended with,
+        where the reply was never committed."""
+        step = self._next()
+        if step is None:
             self._raise_end()
+        elif self._record.execution.called_tool:
+            return step.content
         return content
 
     async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:  # noqa: ARG002 - the port's
@@ -195,6 +201,12 @@ class ReplayState:
         error = self._record.execution.error or ""
         raise RuntimeError(error) if error == FAULT else RejectedError(error)
 
+    def _begin_step(self, step: Step) -> None:
+        """Go to the time of a turn. Raise `UnavailableError` where another delivery committed it."""
+        if self.execution.slice < step.slice:
+            raise UnavailableError("another delivery went on from here", after_s=0)
+        self._now = step.at
+
     def _next(self) -> Step | None:
         count = len(self.memory.steps.get(self._record.execution.id, ()))
         return self._record.steps[count] if count < len(self._record.steps) else None
@@ -218,7 +230,8 @@ class ReplayState:
         if self._next() is not None:
             return False
         last = self._record.steps[-1] if self._record.steps else None
-        answered = last is not None and not last.calls and not last.summarizes
+        is_direct = bool(self._record.execution.called_tool)
+        answered = last is not None and (is_direct or not last.calls) and not last.summarizes
         exhausted = (self._record.execution.error or "").startswith(EXHAUSTED)
         return self._ending or answered or exhausted or self._times_out
 
@@ -237,15 +250,19 @@ def _rebuild_call(ticket: Ticket) -> ToolCall:
     return ToolCall(id=ticket.call, name=ticket.tool, arguments=ticket.display_arguments, called_as=ticket.called_as)
 
 
-def _attempts(ticket: Ticket) -> list[RecordedAttempt]:
+def _attempts(ticket: Ticket, *, is_last: bool = False) -> list[RecordedAttempt]:
     """Return the tries of a call. Tries that were lost are 35 seconds apart; the others were given back before anything was
-    sent."""
+    sent. After a direct call, which `is_last`, nobody is asked: what ended the execution before it settled stops it."""
     reason = None if ticket.result is None else ticket.result.block_reason
+    code = None if ticket.result is None else ticket.result.code
+    is_withdrawn = is_last and code == IN_DOUBT.reason and ticket.sent_at is not None
     earlier = ticket.attempt if ticket.sent_at is None else ticket.attempt - 1
     if ticket.sent_at is None or ticket.deadline is None:
         lost = 0
     else:
         lost = max(0, min(earlier, int((ticket.deadline - DEADLINE - ticket.sent_at) / DEADLINE)))
+    if is_withdrawn:
+        return [*[RecordedAttempt.RELEASED] * (earlier - lost), *[RecordedAttempt.LOST] * (lost + 1), RecordedAttempt.STOPPED]
     unsent = RecordedAttempt.STOPPED if reason == "cancelled" else RecordedAttempt.REFUSED
     last = unsent if ticket.sent_at is None else RecordedAttempt.ANSWERED
     return [*[RecordedAttempt.RELEASED] * (earlier - lost), *[RecordedAttempt.LOST] * lost, last]
@@ -276,6 +293,7 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
         answer=ended.answer,
         question=ended.question,
         titled_answer=ended.titled_answer,
+        called_tool=ended.called_tool,
         input=ended.input,
         labels=ended.labels,
         created_at=ended.created_at,

@@ -62,6 +62,7 @@ def build_execution(response: shapes.RecordedExecution, *, owner: str, policy: E
         waiting_for="",
         waited_s=response.waited_s or 0.0,
         titled_answer=response.titled_answer or 0,
+        called_tool=response.called_tool or "",
         usage=_same(Usage, response.usage),
         tool_calls=tuple(_same(ToolCallResult, part) for part in response.tool_calls),
         policy=policy,

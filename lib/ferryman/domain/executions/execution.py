@@ -16,7 +16,7 @@ from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.origin import Origin
 from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.executions.surface import CHAT, TASK, TITLE, Surface
+from ferryman.domain.executions.surface import CALL, CHAT, TASK, TITLE, Surface
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.labels.label import OWNED, FlowLabel
 from ferryman.domain.receipts.receipt import Head
@@ -83,6 +83,7 @@ class ExecutionSummary:
     `waiting_for` is the approval that a person has to decide about before it goes on, since `waiting_since`; "" where it waits
     for nobody. `credits_returned` are those that were reserved and are not while it waits.
     `titled_answer` is that of the answer after which it gives its conversation a title; 0 for any other.
+    `called_tool` is the tool that it calls without asking a model, with its input as the arguments; "" for any other.
     """
 
     id: str
@@ -114,6 +115,7 @@ class ExecutionSummary:
     waiting_since: datetime | None = field(default=None, metadata=LEFT_OUT)
     credits_returned: Decimal = field(default=Decimal(0), metadata=LEFT_OUT)
     titled_answer: int = 0
+    called_tool: str = field(default="", metadata=LEFT_OUT)
 
     fills_defaults_only: ClassVar[bool] = True
 
@@ -126,6 +128,8 @@ class ExecutionSummary:
         """The rules by which the loop runs it."""
         if self.titled_answer:
             return TITLE
+        if self.called_tool:
+            return CALL
         return CHAT if self.answer else TASK
 
     @property
@@ -160,15 +164,16 @@ class Execution(ExecutionSummary):
     many as the deployment. `taken_over_by` is who answers for it since the person who started it left the workspace, `OWNER`
     for the owner's own key. `question` is the number of the message that its answer is to; 0 where it answers none. `model` is
     what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40). `waited_s` is for how many
-    seconds it has waited for people so far: they are not of its time limit.
-    what its starter asked for, "" for the task's; without `enable_tools` it has none (S3-40). `begins_title` tells that its
-    conversation is given a title by the model once it is completed.
+    seconds it has waited for people so far: they are not of its time limit. `begins_title` tells that its
+    conversation is given a title by the model once it is completed. `is_from_client` tells that its input came through an MCP
+    client: nobody knows who wrote it, so it is untrusted.
     """
 
     question: int = 0
     model: str = ""
     enable_tools: bool = True
     begins_title: bool = False
+    is_from_client: bool = False
     input: str | None = field(default=None, repr=False)
     schedule_generation: int | None = None
     retention_days: int | None = None
@@ -218,6 +223,8 @@ class ExecutionSetup:
     those that people wrote here. With a `summary` the first turn makes one of some of them. `label` is that of all that the
     model reads at first: of the history, of the files that come with a message, and of the definitions of tools.
 
+    `is_prompt_foreign` tells that the prompt came through an MCP client: it is none of what people wrote here.
+
     `price` is the price of a million of the model's tokens in USD at the start, by kind of token; `timeout_s` is the time limit
     of the execution, in seconds.
     """
@@ -237,6 +244,7 @@ class ExecutionSetup:
     questions: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
     label: FlowLabel = field(default=OWNED, metadata=LEFT_OUT)
     summary: SummaryPlan | None = field(default=None, metadata=LEFT_OUT)
+    is_prompt_foreign: bool = field(default=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ class SurfaceKind(StrEnum):
     TASK = "task"
     CHAT = "chat"
     TITLE = "title"
+    CALL = "call"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +44,6 @@ CHAT = Surface(kind=SurfaceKind.CHAT, result_characters_max=10_000, iterations_m
 
 TITLE = Surface(kind=SurfaceKind.TITLE, result_characters_max=0, iterations_max=1, tokens_max=50, credits_max=Decimal(25))
 """Of the execution that gives a conversation its title: nobody waits for it. It makes no calls."""
+
+CALL = Surface(kind=SurfaceKind.CALL, result_characters_max=50_000, iterations_max=1)
+"""Of an execution that makes the one call which it was started with: no model is asked."""

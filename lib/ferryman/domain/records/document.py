@@ -91,6 +91,8 @@ def serialize_summary(execution: ExecutionSummary) -> Document:
     summary = {"execution_id": execution.id, "task_id": execution.task, **place, **_select(execution, _SUMMARY)}
     if execution.titled_answer:
         summary["titled_answer"] = execution.titled_answer
+    if execution.called_tool:
+        summary["called_tool"] = execution.called_tool
     # a record that was signed where it ran has no such member
     return summary if execution.imported_from is None else {**summary, "imported_from": execution.imported_from.ids["id"]}
 

@@ -57,6 +57,11 @@ class ListedExecution(ResponseShape):
         description="Of one that gives its conversation a title, the answer that it comes after; others have no such member",
         exclude_if=lambda answer: answer is None,
     )
+    called_tool: str | None = Field(
+        default=None,
+        description="Of one that makes the call it was started with and asks no model, the tool; others have no such member",
+        exclude_if=lambda tool: tool is None,
+    )
     cancelled_by: str | None
     waiting_for: str | None = None
     waiting_since: datetime | None = None

@@ -32,7 +32,8 @@ class OpeningResponse(ResponseShape):
 
     Of an answer in a conversation, `history` are the messages before `prompt`, and `questions` the numbers of those that people
     wrote here; with a `summary` the first turn makes one of some of them. `label` is that of all that the model reads at first.
-    What is empty is left out, and so is the label where people alone wrote all of it.
+    What is empty is left out, and so is the label where people alone wrote all of it. `is_prompt_foreign` tells that the prompt
+    came through an MCP client; others have no such member.
     """
 
     model: str
@@ -50,6 +51,7 @@ class OpeningResponse(ResponseShape):
     questions: tuple[int, ...] = ()
     label: call.FlowLabelResponse | None = None
     summary: SummaryPlanResponse | None = None
+    is_prompt_foreign: bool = False
 
 
 class ServiceHeadersResponse(ResponseShape):
