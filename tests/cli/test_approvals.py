@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from ferryman.catalog.effects import describe_effect
 from ferryman.cli import approvals, main
-from ferryman.cli.approval_screen import describe_effect
 from ferryman.domain.approvals.approval import Approval, ApprovalState
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
 from ferryman.domain.executions.execution import Status

@@ -57,6 +57,7 @@ from ferryman.serving import api, keys
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.vault import seal, sign
 from ferryman.vault.decision_keys import DecisionSigning, derive_decision_public_key
+from ferryman.vault.purpose_keys import DerivedPurposeKeys
 from tests.builders import build_label
 from tests.plain_gate import TableNames
 
@@ -177,6 +178,7 @@ class Stage:
             executions=MemoryExecutions(self.memory),
             approvals=MemoryApprovals(self.memory),
             decision_signing=DecisionSigning(ApiKeyVersions(), {1: derive_decision_public_key(API_KEY)}),
+            purpose_keys=DerivedPurposeKeys(ApiKeyVersions(), {1}),
             files=self.files,
             file_quotas=MemoryFileQuotas(self.memory),
             keyed=MemoryKeyedRequests(self.memory),

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ferryman.catalog.tools import find_tool
+from ferryman.catalog.effects import describe_effect
 from ferryman.cli.screen import Screen
 from ferryman.domain.approvals.difference import Change, compare_renderings
 from ferryman.domain.approvals.form import UnwritableFormError, digest_form, restore_form
@@ -52,15 +52,6 @@ def print_approval(screen: Screen, approval: Mapping[str, Any]) -> None:
         for text, style in _compare(screen, render_form(read_form(before)), rendering):
             screen.print_line(text, style)
     screen.print_line(f"digest {approval['digest']}", "bold")
-
-
-def describe_effect(tool: str) -> str:
-    """Return a sentence about what a call of the tool changes, by its policy."""
-    policy = find_tool(tool).policy
-    changed = f"changes {' and '.join(policy.changes)}" if policy.changes else "changes nothing"
-    deciding = policy.decided_by
-    where = "" if not policy.changes else f"; where is decided by {', '.join(deciding) if deciding else 'all of its arguments'}"
-    return f"A call of {tool} {changed}{where}."
 
 
 def describe_decision(approval: Mapping[str, Any]) -> str:

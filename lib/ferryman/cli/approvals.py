@@ -9,8 +9,9 @@ from typing import IO, Any
 
 import click
 
+from ferryman.catalog.effects import describe_effect
 from ferryman.cli import exits
-from ferryman.cli.approval_screen import describe_decision, describe_effect, print_approval, read_form
+from ferryman.cli.approval_screen import describe_decision, print_approval, read_form
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
 from ferryman.cli.fields import FILE
 from ferryman.cli.files import read_object

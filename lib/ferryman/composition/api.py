@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ferryman.ports.halts import Halts
     from ferryman.ports.jobs import JobQueue, Jobs
     from ferryman.ports.keyed import KeyedRequests
-    from ferryman.ports.keys import Sealer, SigningKeys
+    from ferryman.ports.keys import PurposeKeys, Sealer, SigningKeys
     from ferryman.ports.live import DeliveryRelay
     from ferryman.ports.log import Tracer
     from ferryman.ports.metering import UsageStore
@@ -72,7 +72,8 @@ class ApiDependencies:
     """What the API is given. `info` is what a label binds at sealing; `models` are those that have a price.
 
     `prove` seals what a connection keeps to the key holders.
-    `decision_signing` is the key that decisions of people are signed with, which opens nothing.
+    `decision_signing` is the key that decisions of people are signed with, which opens nothing; `purpose_keys` are derived from
+    the same secret, for this function alone.
     `decision_keys` are the public halves of its valid versions.
     `receipt_keys` are the public halves of what receipts were ever signed with, by version.
     """
@@ -97,6 +98,7 @@ class ApiDependencies:
     executions: Executions
     approvals: Approvals
     decision_signing: SigningKeys
+    purpose_keys: PurposeKeys
     files: Files
     file_quotas: FileQuotas
     keyed: KeyedRequests
@@ -129,6 +131,8 @@ class ApiDependencies:
     """The names of the keys that the operator's own models need, by model."""
     retention_days: int = RETENTION_DAYS
     """How many days executions are kept after their end; 0: for ever."""
+    is_local: bool = False
+    """Whether it is served on this machine alone, without TLS."""
     poll_s: float = 0.5
     answer_wait_s: float = 50.0
     """How many seconds a request that does not stream waits for its answer at most."""
@@ -208,11 +212,13 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.telemetry.traces import OtelTracer
     from ferryman.vault import seal, sign
     from ferryman.vault.decision_keys import DecisionSigning
+    from ferryman.vault.purpose_keys import DerivedPurposeKeys
 
     wire, sealer = HttpClient(local=settings.local), seal.PublicKey.parse(settings.sealing_public_key)
     firestore, tasks, tracer = FirestoreClient(settings), CloudTasksClient(settings), OtelTracer(JsonLog(), settings)
     plans = load_plans(settings.plans)
     identity = MetadataIdentity(wire, settings)
+    secret = SecretManagerDecisionKeys(SecretManagerClient(settings), settings)
     functions = FunctionClient(wire, settings.function_urls, identity.token)
     # connections of their own: streams that last would leave none for the other functions
     relays = FunctionClient(HttpClient(local=settings.local), settings.function_urls, identity.token, tracer.traceparent)
@@ -241,10 +247,8 @@ def build_api(settings: Settings) -> ApiDependencies:
         conversations=FirestoreConversations(firestore, Retention.from_settings(settings)),
         executions=FirestoreExecutions(firestore, Retention.from_settings(settings), plans),
         approvals=FirestoreApprovals(firestore),
-        decision_signing=DecisionSigning(
-            SecretManagerDecisionKeys(SecretManagerClient(settings), settings),
-            sign.parse_public_keys(settings.decision_public_keys),
-        ),
+        decision_signing=DecisionSigning(secret, sign.parse_public_keys(settings.decision_public_keys)),
+        purpose_keys=DerivedPurposeKeys(secret, sign.parse_public_keys(settings.decision_public_keys)),
         decision_keys=sign.parse_public_keys(settings.decision_public_keys),
         files=RemoteFiles(functions),
         file_quotas=FirestoreFileQuotas(firestore),
@@ -274,6 +278,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         usable_models=_list_usable_models(settings),
         model_keys={name: model.key for name, model in settings.models.items() if model.key is not None},
         retention_days=settings.retention_days,
+        is_local=settings.local,
         poll_s=settings.poll_s,
         direct_links=settings.direct_links,
         notices=FirestoreNotices(firestore, poll_s=settings.poll_s),

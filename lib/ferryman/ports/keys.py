@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, Protocol
 
 from ferryman.domain.credentials.connection import Connection, Proof
@@ -28,6 +30,22 @@ class SigningKeys(Protocol):
     """The current key that receipts are signed with. Raises `UnavailableError`."""
 
     async def key(self) -> Signer: ...
+
+
+class KeyPurpose(StrEnum):
+    """What a key that is derived from the api's one secret is for."""
+
+    SESSIONS = "sessions"
+    """Who is signed in at the approval page."""
+
+
+class PurposeKeys(Protocol):
+    """The api's own symmetric keys of 32 bytes, by the version of the secret that each is derived from, the newest first.
+
+    The newest one signs, and any of them verifies: two while the secret is rotated. Raises `UnavailableError`.
+    """
+
+    async def list(self, purpose: KeyPurpose) -> Mapping[int, bytes]: ...
 
 
 class Sealer(Protocol):

@@ -43,6 +43,7 @@ def create(deps: ApiDependencies) -> FastAPI:
     app.state.deps = deps
     app.state.groups = RouteGroups(app)
     app.add_route("/docs", _show_page, include_in_schema=False)
+    app.add_route("/approvals/{approval_id}", _show_approval, methods=["GET", "POST"], include_in_schema=False)
     register_handlers(app)
     app.add_middleware(LoadRoutes)
     app.add_middleware(EdgeMiddleware, tracer=deps.tracer)
@@ -80,6 +81,12 @@ async def _show_page(request: Request) -> Response:
     from ferryman.serving.api import page
 
     return await page.show(request)
+
+
+async def _show_approval(request: Request) -> Response:
+    from ferryman.serving.api import approval_page
+
+    return await approval_page.answer(request)
 
 
 def serve(build: Callable[[settings.Settings], ApiDependencies] | None = None) -> Handler:

@@ -62,7 +62,7 @@ async def _caller(
             raise build_unauthorized_error()
         # an owner's keys may be many, and one owner must not fill the instance with them
         async with take_turn(deps.requests_of_owner, key.owner, most=OWNER_REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
-            caller = await _authenticate(deps, digest, key, workspace)
+            caller = await authenticate_key(deps, digest, key, workspace)
             request.state.caller = caller
             needs = find_needs(request.scope["route"].dependant)
             check_needs(needs, caller)
@@ -71,7 +71,7 @@ async def _caller(
                 yield caller
 
 
-async def _authenticate(deps: ApiDependencies, digest: str, key: ApiKey, named: str | None) -> Caller:
+async def authenticate_key(deps: ApiDependencies, digest: str, key: ApiKey, named: str | None) -> Caller:
     """Return who holds `key`, in the workspace that the request `named`. Raise 401, and 404 for any other workspace."""
     # a text that is no id is never looked up, and is answered as an unknown one is
     here = key.workspace or (named if named and is_id(named) else derive_default_workspace(key.owner))

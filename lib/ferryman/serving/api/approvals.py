@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.approvals.approval import Approval, ApprovalState
-from ferryman.domain.approvals.request import find_decision_problems
 from ferryman.domain.ids import is_id
-from ferryman.domain.problem import InvalidInputError, build_input_error
 from ferryman.serving.api.access import ASKS, READS, Approver, CurrentCaller, Dependencies, Reader
-from ferryman.serving.api.deciding import decide, refuse_halted
+from ferryman.serving.api.deciding import decide_checked
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import IdempotentRoute
 from ferryman.serving.api.paging import ByTime
@@ -28,7 +25,7 @@ OfExecution = Annotated[str | None, Query(max_length=64, description="Only those
 
 
 async def _approval(approval_id: str, deps: Dependencies, caller: CurrentCaller) -> Approval:
-    approval = await _find(deps, caller, approval_id)
+    approval = await find_approval(deps, caller, approval_id)
     if approval is None:
         raise NotFoundError("approval")
     return approval
@@ -60,20 +57,7 @@ async def get_approval(approval: OwnedApproval, deps: Dependencies, caller: Curr
 async def decide_approval(
     body: shapes.NewDecision, approval: OwnedApproval, deps: Dependencies, caller: Approver
 ) -> shapes.ApprovalResponse:
-    problems = find_decision_problems(
-        body.verdict,
-        sends=body.sends,
-        reason=body.reason,
-        arguments=body.arguments,
-        declassified=body.declassify,
-        form=approval.form,
-    )
-    if listed := list(problems):
-        raise InvalidInputError(listed)
-    if not hmac.compare_digest(body.digest.encode(errors="replace"), approval.digest.encode()):
-        raise build_input_error("digest", "must be the digest of the approval as it is now: read it again before you decide")
-    await refuse_halted(deps, caller)
-    return await _respond(deps, caller, await decide(deps, caller, approval, body))
+    return await _respond(deps, caller, await decide_checked(deps, caller, approval, body))
 
 
 @router.get("/decision-keys", dependencies=[ASKS], summary="The public keys that decisions are verified with")
@@ -82,11 +66,11 @@ async def list_decision_keys(deps: Dependencies) -> receipt.ReceiptKeysResponse:
 
 
 async def _respond(deps: ApiDependencies, caller: Caller, approval: Approval) -> shapes.ApprovalResponse:
-    before = await _find(deps, caller, approval.before) if approval.before else None
+    before = await find_approval(deps, caller, approval.before) if approval.before else None
     return shapes.to_response(approval, before, now=deps.clock.now())
 
 
-async def _find(deps: ApiDependencies, caller: Caller, name: str) -> Approval | None:
+async def find_approval(deps: ApiDependencies, caller: Caller, name: str) -> Approval | None:
     """Return the approval of this id in the caller's workspace, or None."""
     approval = await deps.approvals.get(name) if is_id(name) else None
     return approval if approval is not None and caller.sees(approval) else None

@@ -47,13 +47,23 @@ async def record_change(
     if request.method == "GET" or not set(needs) - {RouteNeed.READ, RouteNeed.RUN}:
         yield
         return
+    action = name_operation(request.scope["route"]).removesuffix("OfAgent")
+    async with record_action(deps, request, response, caller, action):
+        yield
+
+
+@asynccontextmanager
+async def record_action(
+    deps: ApiDependencies, request: Request, response: Response, caller: Caller, action: str
+) -> AsyncIterator[None]:
+    """Store an entry of `action`, the operation of the API that the block does, as `record_change` does."""
     entry = AuditEntry(
         id=deps.ids.new("audit"),
         owner=caller.owner.id,
         workspace=caller.workspace,
         person=caller.person,
         key=caller.key.id,
-        action=name_operation(request.scope["route"]).removesuffix("OfAgent"),
+        action=action,
         created_at=deps.clock.now(),
     )
     await deps.audit.add(entry)

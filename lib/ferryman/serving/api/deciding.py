@@ -5,6 +5,7 @@ A delivery is enqueued a few seconds ahead before a decision is stored: one that
 
 from __future__ import annotations
 
+import hmac
 from datetime import timedelta
 
 from starlette.exceptions import HTTPException
@@ -12,8 +13,9 @@ from starlette.exceptions import HTTPException
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.approvals.approval import Approval, ApprovalDecidedError, ApprovalExpiredError
 from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision, encode_decision
-from ferryman.domain.approvals.request import encode_arguments
+from ferryman.domain.approvals.request import encode_arguments, find_decision_problems
 from ferryman.domain.executions.execution import OWNER
+from ferryman.domain.problem import InvalidInputError, build_input_error
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.rights import Caller
@@ -21,6 +23,27 @@ from ferryman.serving.api.shapes.approval import NewDecision
 
 AHEAD = timedelta(seconds=10)
 """How much later the delivery comes that is enqueued before a decision is stored."""
+
+
+async def decide_checked(deps: ApiDependencies, caller: Caller, approval: Approval, body: NewDecision) -> Approval:
+    """Decide as `decide` does, once everything in `body` is accepted: it names the digest of the approval as it is now.
+
+    Raise `InvalidInputError`, 409 while the owner is halted, and what `decide` raises.
+    """
+    problems = find_decision_problems(
+        body.verdict,
+        sends=body.sends,
+        reason=body.reason,
+        arguments=body.arguments,
+        declassified=body.declassify,
+        form=approval.form,
+    )
+    if listed := list(problems):
+        raise InvalidInputError(listed)
+    if not hmac.compare_digest(body.digest.encode(errors="replace"), approval.digest.encode()):
+        raise build_input_error("digest", "must be the digest of the approval as it is now: read it again before you decide")
+    await refuse_halted(deps, caller)
+    return await decide(deps, caller, approval, body)
 
 
 async def refuse_halted(deps: ApiDependencies, caller: Caller) -> None:

@@ -17,6 +17,8 @@ from ferryman.serving.problems import create_problem
 
 BODY_BYTES_MAX = 1_000_000
 
+JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
+
 VALUES_MAX = 10_000
 """Values in a body, beyond which reading it, and telling what is wrong with each, would hold up every other owner."""
 
@@ -30,11 +32,17 @@ IMPORT_BYTES_MAX = 24_000_000
 FILES_PATH = "/v1/files/"
 """Below it a PUT is the content of a file, of any type (`domain.files.writes.FILE_BYTES_MAX`)."""
 
+FORMS_PATH = "/approvals/"
+"""Below it are pages for browsers, which send forms."""
+
+FORM_BYTES_MAX = 20_000
+"""A form with a reason of 1,000 characters, each of which is escaped."""
+
 _ARCHIVE_FILE = re.compile(r"/v1/imports/[^/]+/files")
 
 
 class EdgeMiddleware:
-    """Limits the size of the body while it streams, accepts only JSON but for files, and answers 500 without details."""
+    """Limits the size of the body while it streams, accepts JSON alone but for files and forms, answers 500 without details."""
 
     def __init__(self, app: ASGIApp, *, tracer: Tracer) -> None:
         self._app = app
@@ -57,9 +65,12 @@ class EdgeMiddleware:
                 raise HTTPException(404)
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
             is_file = scope["path"].startswith(FILES_PATH)
+            is_form = scope["path"].startswith(FORMS_PATH)
             most = FILE_BYTES_MAX if is_file and scope["method"] == "PUT" else IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
+            most = FORM_BYTES_MAX if is_form else most
             receiving = _bounded(receive, most)
-            if _has_body(headers, most, is_json=not is_file) and most == BODY_BYTES_MAX and not is_file:
+            kind = None if is_file else FORM_TYPE if is_form else JSON_TYPE
+            if _has_body(headers, most, kind=kind) and most == BODY_BYTES_MAX and not is_file:
                 receiving = await _limit_values(receiving, receive, headers.get("authorization", ""))
             await self._app(scope, receiving, sending)
         except HTTPException as error:
@@ -80,14 +91,14 @@ class EdgeMiddleware:
             self._tracer.line("api.crash", severity="ERROR", route=route, **describe_fault(error))
 
 
-def _has_body(headers: Headers, most: int, *, is_json: bool) -> bool:
+def _has_body(headers: Headers, most: int, *, kind: str | None) -> bool:
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and int(length[:20]) > most:
         raise HTTPException(413, f"the body is larger than {most} bytes")
     has_body = length.strip("0") != "" or "transfer-encoding" in headers
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if has_body and is_json and kind != "application/json":
-        raise HTTPException(415, "the body must be application/json")
+    sent = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if has_body and kind is not None and sent != kind:
+        raise HTTPException(415, f"the body must be {kind}")
     return has_body
 
 

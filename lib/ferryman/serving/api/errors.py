@@ -73,7 +73,9 @@ def _respond_http(request: Request, error: HTTPException) -> Response:
     detail = {404: "there is nothing here", 405: "this method is not served here"}
     is_ours = error.detail != get_title(error.status_code)
     text = error.detail if is_ours else detail.get(error.status_code, error.detail)
-    headers = {"Allow": _list_methods(request)} if error.status_code == 405 else error.headers
+    headers = error.headers
+    if error.status_code == 405 and (methods := _list_methods(request)):
+        headers = {"Allow": methods}
     return create_problem(error.status_code, text, headers=headers)
 
 

@@ -30,7 +30,8 @@ class RepeatedRefusals:
             return
         # keys are kept nowhere, not even here
         headers = Headers(scope=scope)
-        key = hashlib.sha256(headers.get("authorization", "").encode()).digest()
+        asker = f"{headers.get('authorization', '')}\n{headers.get('cookie', '')}"
+        key = hashlib.sha256(asker.encode()).digest()
         place = (key, headers.get(WORKSPACE_HEADER, ""), scope["method"], scope["path"])
         refusal = self._answers.find(place, now=self._clock.now())
         if refusal is not None:
