@@ -1,0 +1,168 @@
+"""Running a request: one JSON answer, or an event stream where notifications go before the result or it takes long.
+
+A client of 2026 that disconnects cancels its request; one of 2025 does so with a notification.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from ferryman.serving.mcp.answers import MEDIA_TYPE, write_message
+from ferryman.serving.mcp.errors import McpError
+from ferryman.serving.mcp.exchange import Message
+from ferryman.serving.streams import frame
+
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+QUEUE_MAX = 16
+"""Messages that may wait for a slow client; a request that has more waits with it."""
+
+STREAM_MEDIA_TYPE = "text/event-stream"
+
+
+class Outgoing:
+    """The messages of one request, in order: notifications, and the last one with its result or error."""
+
+    def __init__(self, *, with_stream: bool) -> None:
+        self._queue: asyncio.Queue[tuple[Message, bool]] = asyncio.Queue(QUEUE_MAX)
+        self._with_stream = with_stream
+        self._is_closed = False
+        self.error: McpError | None = None
+        """The error that the last message has."""
+
+    async def emit(self, message: Message) -> None:
+        """Send a message before the last one. Nothing is sent to a client that takes no event stream, or has left."""
+        if self._with_stream and not self._is_closed:
+            await self._queue.put((message, False))
+
+    async def end(self, message: Message, error: McpError | None = None) -> None:
+        """Send the last message."""
+        self.error = error
+        if not self._is_closed:
+            await self._queue.put((message, True))
+
+    def close(self) -> None:
+        """Drop what waits and whatever follows: the client has left, and the work goes on without it."""
+        self._is_closed = True
+        while not self._queue.empty():
+            self._queue.get_nowait()
+
+    async def get(self) -> tuple[Message, bool]:
+        """Return the next message, and whether it is the last one."""
+        return await self._queue.get()
+
+
+async def run(
+    request: Request,
+    work: Callable[[Outgoing], Awaitable[None]],
+    *,
+    accepts: frozenset[str],
+    stream_after_s: float,
+    is_cancelled_by_leaving: bool = True,
+    register: Callable[[asyncio.Task[None]], None] | None = None,
+    is_legacy: bool = False,
+) -> Response:
+    """Return the response of a request whose `work` sends its messages into `Outgoing`.
+
+    `accepts` holds the media types that the client takes. `register` is given the task before it runs.
+    """
+    outgoing = Outgoing(with_stream=STREAM_MEDIA_TYPE in accepts)
+    task = asyncio.create_task(_work(work, outgoing))
+    if register is not None:
+        register(task)
+    leaving = asyncio.create_task(_wait_for_leaving(request.receive))
+    stream = MessageStream(outgoing, task, leaving, is_cancelled_by_leaving=is_cancelled_by_leaving)
+    is_handed_over = False
+    try:
+        message, is_last = await stream.get_next(stream_after_s if STREAM_MEDIA_TYPE in accepts else None)
+        if is_last and message is not None and MEDIA_TYPE in accepts:
+            return _write_json(message, outgoing.error, is_legacy=is_legacy)
+        stream.first = (message, is_last)
+        is_handed_over = True
+        return stream
+    except LeftError:
+        return Response(media_type=STREAM_MEDIA_TYPE)  # of a request that was cancelled by name: no message follows
+    finally:
+        if not is_handed_over:
+            await stream.close()
+
+
+async def _work(work: Callable[[Outgoing], Awaitable[None]], outgoing: Outgoing) -> None:
+    await work(outgoing)
+
+
+async def _wait_for_leaving(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _write_json(message: Message, error: McpError | None, *, is_legacy: bool) -> Response:
+    status = 200 if error is None or (is_legacy and error.code < 0) else error.status
+    headers = None if error is None else error.headers
+    return Response(write_message(message), status_code=status, media_type=MEDIA_TYPE, headers=headers)
+
+
+class LeftError(Exception):
+    """The client has disconnected, or its request was cancelled: nothing is sent any more."""
+
+
+class MessageStream(Response):
+    """The messages of a request as events, with comments between them while nothing happens."""
+
+    def __init__(
+        self, outgoing: Outgoing, task: asyncio.Task[None], leaving: asyncio.Task[None], *, is_cancelled_by_leaving: bool
+    ) -> None:
+        super().__init__(media_type=STREAM_MEDIA_TYPE, headers=HEADERS)
+        del self.headers["content-length"]
+        self._outgoing, self._task, self._leaving = outgoing, task, leaving
+        self._is_cancelled_by_leaving = is_cancelled_by_leaving
+        self._getting: asyncio.Task[tuple[Message, bool]] | None = None
+        self.first: tuple[Message | None, bool] = (None, False)
+
+    async def get_next(self, within_s: float | None) -> tuple[Message | None, bool]:
+        """Return the next message and whether it is the last one; None after `within_s` seconds. Raise `LeftError`."""
+        if self._getting is None:
+            self._getting = asyncio.create_task(self._outgoing.get())
+        await asyncio.wait({self._getting, self._leaving, self._task}, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+        if self._leaving.done():
+            raise LeftError
+        if not self._getting.done() and self._task.done():
+            await asyncio.sleep(0)  # what the task sent last is there after one turn of the loop
+            if not self._getting.done():
+                raise LeftError  # it was cancelled
+        if not self._getting.done():
+            return None, False
+        getting, self._getting = self._getting, None
+        return getting.result()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - `run` reads it
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            message, is_last = self.first
+            while True:
+                text = frame.KEEP_ALIVE if message is None else f"event: message\ndata: {write_message(message)}\n\n"
+                await send({"type": "http.response.body", "body": text.encode(), "more_body": not is_last})
+                if is_last:
+                    return
+                message, is_last = await self.get_next(frame.KEEP_ALIVE_S)
+        except LeftError:
+            with suppress(OSError):
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """End what still runs: the request's work too, unless it goes on without its client."""
+        ending: list[asyncio.Task[Any]] = [self._leaving, *([] if self._getting is None else [self._getting])]
+        if self._is_cancelled_by_leaving:
+            ending.append(self._task)
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+        self._outgoing.close()
