@@ -10,7 +10,7 @@ from ferryman.cli.members import LOST
 from ferryman.client import PAGE_MAX
 from ferryman.domain.workspaces.member import Right
 
-COLUMNS = ("key_id", "name", "person_id", "scopes", "expires_at", "last_used_at")
+COLUMNS = ("key_id", "name", "person_id", "scopes", "tools", "expires_at", "last_used_at")
 SCOPES = click.Choice([right.value for right in Right])
 
 
@@ -22,15 +22,21 @@ def key() -> None:
 @key.command()
 @click.argument("name")
 @click.option("--scope", "scopes", type=SCOPES, multiple=True, help="What it may do, once or more. Default: what you may do.")
+@click.option(
+    "--tool", "tools", multiple=True, metavar="NAME", help="A tool at /mcp, or category:search, once or more: no other."
+)
 @click.option("--days", type=click.IntRange(1), help="After how many days it ends. Default: never, or with yours.")
 @api_command
-async def create(session: ApiSession, name: str, scopes: tuple[str, ...], days: int | None) -> int:
+async def create(session: ApiSession, name: str, scopes: tuple[str, ...], tools: tuple[str, ...], days: int | None) -> int:
     """Create an API key called NAME, and print it, once: it is stored nowhere.
 
     \b
         ferryman key create laptop --scope read --scope run --days 90
+        ferryman key create claude --tool category:search --tool calculator
+
+    One with --tool is for clients of /mcp: it lists and calls these tools alone, and elsewhere it only reads.
     """
-    created = await session.client.create_key(name, scopes=scopes or None, expires_in_days=days)
+    created = await session.client.create_key(name, scopes=scopes or None, tools=tools or None, expires_in_days=days)
     if created["key"] is None:
         session.screen.print_error(LOST.format(what="the key", undo=f"ferryman key revoke {created['key_id']}"))
         return exits.FAILED
@@ -45,7 +51,7 @@ async def list_(session: ApiSession, everybody: bool) -> None:
     """List your API keys for the workspace, with their last use to the minute."""
     keys = [item async for item in session.client.iterate_keys(everybody=everybody, limit=PAGE_MAX)]
     session.screen.print_json(keys)
-    rows = [{**item, "scopes": " ".join(item["scopes"])} for item in keys]
+    rows = [{**item, "scopes": " ".join(item["scopes"]), "tools": " ".join(item["tools"] or ())} for item in keys]
     session.screen.print_table(rows, *COLUMNS, empty="There are none.")
 
 

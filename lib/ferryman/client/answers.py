@@ -525,6 +525,7 @@ class KeyJson(TypedDict):
     person_id: str
     name: str
     scopes: list[Literal["read", "run", "approve", "manage"]]
+    tools: list[str] | None
     created_at: str
     expires_at: str | None
     last_used_at: str | None
@@ -703,6 +704,7 @@ class NewKeyJson(TypedDict):
     person_id: str
     name: str
     scopes: list[Literal["read", "run", "approve", "manage"]]
+    tools: list[str] | None
     created_at: str
     expires_at: str | None
     last_used_at: str | None

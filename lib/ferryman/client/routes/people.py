@@ -71,13 +71,20 @@ def join_workspace(token: str, *, secret: str | None = None) -> ApiRequest[answe
 
 
 def create_key(
-    name: str, *, scopes: Sequence[str] | None = None, expires_in_days: int | None = None, idempotency_key: str | None = None
+    name: str,
+    *,
+    scopes: Sequence[str] | None = None,
+    tools: Sequence[str] | None = None,
+    expires_in_days: int | None = None,
+    idempotency_key: str | None = None,
 ) -> ApiRequest[answers.NewKeyJson]:
     """Make an API key of your own for the workspace, with at most the rights and the time of the one that asks.
 
-    Its `key` is None in the answer to a retry.
+    `tools` narrows it to tools at /mcp, by name or as "category:search"; elsewhere it then only
+    reads. Its `key` is None in the answer to a retry.
     """
-    body = {"name": name, "scopes": None if scopes is None else list(scopes), "expires_in_days": expires_in_days}
+    body: dict[str, Any] = {"name": name, "expires_in_days": expires_in_days}
+    body |= {"scopes": None if scopes is None else list(scopes), "tools": None if tools is None else list(tools)}
     return post(build_path("keys"), read_as(answers.NewKeyJson), body, key=idempotency_key)
 
 

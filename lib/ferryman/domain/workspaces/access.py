@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ferryman.domain.owners.owner import Owner
-from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.api_key import NARROWED_RIGHTS, ApiKey
 from ferryman.domain.workspaces.member import Membership, Right, limit_rights
 from ferryman.domain.workspaces.workspace import Workspace, WorkspaceState
 
@@ -38,7 +38,8 @@ def judge_key(key: ApiKey, access: KeyAccess, *, now: datetime) -> frozenset[Rig
         return None
     if key.person and not is_member(key, access.membership):
         return None
-    return limit_rights(access.membership if key.person else None, key.scopes)
+    rights = limit_rights(access.membership if key.person else None, key.scopes)
+    return rights if key.tools is None else rights & NARROWED_RIGHTS
 
 
 def is_member(key: ApiKey, membership: Membership | None) -> bool:

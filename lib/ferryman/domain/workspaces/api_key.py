@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ferryman.domain.workspaces.member import Right
@@ -12,6 +12,9 @@ KEYS_PER_PERSON_MAX = 20
 """In one workspace."""
 
 KEY_NAME_CHARACTERS_MAX = 100
+NARROWED_RIGHTS = frozenset({Right.READ, Right.RUN})
+"""What a key that is narrowed to tools may have at most: it neither approves nor manages."""
+
 KEY_DAYS_MAX = 3650
 """The most days until a key expires."""
 
@@ -26,6 +29,10 @@ class ApiKey:
     `id` names it to people, and is no part of the key. `person` is "" for a key of the owner; one without a `workspace` is the
     owner's own key, which has every right in every workspace of the owner, as the request says which one. `expires_at` (UTC) is
     None for a key that does not expire. A key that is revoked has no document.
+
+    A key with `tools` is narrowed to them (tool_scopes.py): it lists and calls them at /mcp, and elsewhere it only reads. None:
+    it is not narrowed. One with an `issuer` is no key that anybody holds: it is the link of an identity, the `subject` of
+    access tokens of that issuer, with the person (identity.py).
     """
 
     id: str = ""
@@ -34,6 +41,9 @@ class ApiKey:
     workspace: str = ""
     name: str = ""
     scopes: tuple[Right, ...] = tuple(Right)
+    tools: tuple[str, ...] | None = None
+    issuer: str = ""
+    subject: str = field(default="", repr=False)
     created_at: datetime
     expires_at: datetime | None = None
     last_used_at: datetime | None = None

@@ -28,7 +28,7 @@ from ferryman.serving.api.auditing import note_use, record_change
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.groups import AGENTS
 from ferryman.serving.api.limits import OWNER_REQUESTS_MAX, REQUEST_S, REQUESTS_MAX, take_turn
-from ferryman.serving.api.rights import Caller, RouteNeed, check_needs, find_needs, register_need
+from ferryman.serving.api.rights import Caller, RouteNeed, check_needs, check_not_narrowed, find_needs, register_need
 
 WORKSPACE_HEADER = "Ferryman-Workspace"
 WORKSPACE_ABOUT = "The id of the workspace that the request acts in; without it the key's own, or else the owner's default one"
@@ -64,6 +64,7 @@ async def _caller(
         async with take_turn(deps.requests_of_owner, key.owner, most=OWNER_REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
             caller = await authenticate_key(deps, digest, key, workspace)
             request.state.caller = caller
+            check_not_narrowed(request.method, caller)
             needs = find_needs(request.scope["route"].dependant)
             check_needs(needs, caller)
             note_use(deps, caller)

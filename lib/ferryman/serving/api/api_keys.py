@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from ferryman.domain.problem import InvalidInputError, Problem
-from ferryman.domain.workspaces.api_key import KEY_NAME_CHARACTERS_MAX, ApiKey
+from ferryman.domain.workspaces.api_key import KEY_NAME_CHARACTERS_MAX, NARROWED_RIGHTS, ApiKey
 from ferryman.domain.workspaces.member import Right
+from ferryman.domain.workspaces.tool_scopes import find_tool_scope_problems
 from ferryman.serving import keys
 from ferryman.serving.api.access import ASKS, CurrentCaller, Dependencies
 from ferryman.serving.api.errors import NotFoundError
@@ -29,7 +30,9 @@ async def create_key(
     if not body.name.strip() or len(body.name) > KEY_NAME_CHARACTERS_MAX or not body.name.isprintable():
         message = f"must be 1 to {KEY_NAME_CHARACTERS_MAX} printable characters, and not only spaces"
         raise InvalidInputError([Problem(field="name", message=message)])
-    scopes = caller.rights if body.scopes is None else frozenset(body.scopes)
+    check_tools(body)
+    most = caller.rights if body.tools is None else caller.rights & NARROWED_RIGHTS
+    scopes = most if body.scopes is None else frozenset(body.scopes)
     if not scopes:
         raise InvalidInputError([Problem(field="scopes", message=f"must name one of {', '.join(Right)} at least")])
     check_given(scopes, caller)
@@ -43,6 +46,7 @@ async def create_key(
         workspace=caller.workspace,
         name=body.name,
         scopes=tuple(right for right in Right if right in scopes),
+        tools=body.tools,
         created_at=now,
         expires_at=min(ends, default=None),
     )
@@ -53,6 +57,20 @@ async def create_key(
     response.headers["Location"] = location
     response.headers["Cache-Control"] = "no-store"
     return shapes.NewKeyResponse.model_construct(**known, key=text)
+
+
+def check_tools(body: shapes.NewKey) -> None:
+    """Raise 422 for tools that are none, and for scopes that no key that is narrowed to tools may have."""
+    if body.tools is None:
+        return
+    problems = list(find_tool_scope_problems("tools", body.tools))
+    problems += [
+        Problem(field=f"scopes.{index}", message="must be read or run: a key that is narrowed to tools has no other scope")
+        for index, right in enumerate(body.scopes or ())
+        if right not in NARROWED_RIGHTS
+    ]
+    if problems:
+        raise InvalidInputError(problems)
 
 
 @router.get("", dependencies=[ASKS], summary="Your API keys for this workspace, or those of everybody")
@@ -66,6 +84,7 @@ async def list_keys(
         check_right(Right.MANAGE, caller)
     person = None if everybody else caller.person
     stored = await deps.keys.list(caller.owner.id, caller.workspace, person=person)
+    stored = [key for key in stored if not key.issuer]  # the others are identities
     here, following = cut_by_name(stored, paging, lambda key: key.id)
     return shapes.KeyList(keys=tuple(map(shapes.KeyResponse.model_validate, here)), next=following)
 

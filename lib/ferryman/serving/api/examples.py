@@ -219,7 +219,7 @@ _INVITATION = {
 }
 _KEY = {
     **{"id": "key_8fa14cdd754f91cc6554c9e71929cc", "person": _MEMBER["person_id"], "name": "my laptop"},
-    **{"scopes": ["read", "run"], "created_at": AT, "expires_at": None, "last_used_at": AT},
+    **{"scopes": ["read", "run"], "tools": None, "created_at": AT, "expires_at": None, "last_used_at": AT},
 }
 _SERVICE = {
     **{"id": "coingecko", "name": "CoinGecko", "description": "Prices of coins.", "category": "finance"},

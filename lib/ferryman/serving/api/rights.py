@@ -52,6 +52,9 @@ class Caller:
         return (item.owner, item.workspace) == (self.owner.id, self.workspace)
 
 
+READING = ("GET", "HEAD")
+"""The methods of requests that change nothing."""
+
 _NEEDS: dict[Any, RouteNeed] = {}
 """What each of the dependencies that routes have checks."""
 
@@ -81,6 +84,13 @@ def check_needs(needs: Sequence[RouteNeed], caller: Caller) -> None:
         check_right(right, caller)
     if caller.state in CLOSED and any(right is not Right.READ for right in rights):
         raise WorkspaceClosedError(caller.state)
+
+
+def check_not_narrowed(method: str, caller: Caller) -> None:
+    """Raise 403 where the API key is narrowed to tools and the request does anything but read: what it would start or change
+    could reach more than those tools."""
+    if caller.key.tools is not None and method not in READING:
+        raise HTTPException(403, "this API key is for its tools at /mcp; anything else it can only read")
 
 
 def check_given(rights: frozenset[Right], caller: Caller) -> None:

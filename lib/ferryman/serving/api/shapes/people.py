@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, StrictBool, StrictInt, StrictStr
 
 from ferryman.domain.workspaces.api_key import KEY_DAYS_MAX
 from ferryman.domain.workspaces.member import Right, Role
+from ferryman.domain.workspaces.tool_scopes import TOOL_SCOPES_MAX
 from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, RequestShape, ResponseShape
 
 Approves = Annotated[StrictBool, Field(description="Whether they may decide about calls that wait for a person: no role may")]
@@ -100,6 +101,11 @@ class NewKey(RequestShape):
     scopes: Annotated[tuple[Right, ...], Field(max_length=len(Right))] | None = Field(
         default=None, description="What it may do; null: what the API key that asks may do"
     )
+    tools: Annotated[tuple[StrictStr, ...], Field(max_length=TOOL_SCOPES_MAX)] | None = Field(
+        default=None,
+        description="The tools that it lists and calls at `/mcp`, by name or as `category:search`; elsewhere such a key only "
+        "reads, and its scopes are read and run at most. Null: it is not narrowed",
+    )
     expires_in_days: Annotated[StrictInt, Field(ge=1, le=KEY_DAYS_MAX)] | None = Field(
         default=None, description="After how many days it ends; null: with the API key that asks, if that has an end"
     )
@@ -112,6 +118,7 @@ class KeyResponse(ResponseShape):
     person_id: str = Field(validation_alias="person", description="Whose it is; empty: the owner's")
     name: str
     scopes: tuple[Right, ...]
+    tools: tuple[str, ...] | None = Field(description="The tools that it is narrowed to; null: it is not")
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None = Field(description="To the minute")
