@@ -35,6 +35,8 @@ class SigningKeys(Protocol):
 class KeyPurpose(StrEnum):
     """What a key that is derived from the api's one secret is for."""
 
+    MCP = "mcp"
+    """What a client of /mcp brings back: states of requests, and sessions of 2025."""
     SESSIONS = "sessions"
     """Who is signed in at the approval page."""
 

@@ -21,12 +21,14 @@ class Question:
     """A request for an answer: a new message, or another answer to the one of number `again`.
 
     A new message comes after `parent`, None for the end of the shown branch; an edit names the parent of what it replaces.
+    `label` is that of its text: one that came through an MCP client is none that a person wrote here.
     """
 
     content: str = field(default="", repr=False)
     attachments: tuple[Attachment, ...] = ()
     parent: int | None = None
     again: int | None = None
+    label: FlowLabel = OWNED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,7 @@ def take_question(conversation: Conversation, question: Question, execution: Exe
             content=question.content,
             person=execution.person,
             attachments=question.attachments,
+            label=question.label,
         )
     question_number = numbers.question if question.again is None else question.again
     assert question_number is not None, "an answer has a question"

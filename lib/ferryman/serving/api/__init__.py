@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+from asyncio import to_thread
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ferryman import settings
+from ferryman.serving.lazy_root import import_quickly
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from ferryman.composition.api import ApiDependencies
     from ferryman.serving.entry import Handler
@@ -25,8 +28,9 @@ def create(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`. The framework is imported here: the command line reads the shapes in this folder without it."""
     _import_framework()
     from fastapi import FastAPI
+    from starlette.routing import Route
 
-    from ferryman.serving.api.edge import EdgeMiddleware
+    from ferryman.serving.api.edge import MCP_PATH, EdgeMiddleware
     from ferryman.serving.api.errors import register_handlers
     from ferryman.serving.api.groups import LoadRoutes, RouteGroups, name_operation
     from ferryman.serving.api.refusals import RepeatedRefusals
@@ -43,6 +47,7 @@ def create(deps: ApiDependencies) -> FastAPI:
     app.state.deps = deps
     app.state.groups = RouteGroups(app)
     app.add_route("/docs", _show_page, include_in_schema=False)
+    app.router.routes.append(Route(MCP_PATH, _McpEndpoint(), include_in_schema=False))
     app.add_route("/approvals/{approval_id}", _show_approval, methods=["GET", "POST"], include_in_schema=False)
     register_handlers(app)
     app.add_middleware(LoadRoutes)
@@ -81,6 +86,22 @@ async def _show_page(request: Request) -> Response:
     from ferryman.serving.api import page
 
     return await page.show(request)
+
+
+class _McpEndpoint:
+    """The ASGI application at /mcp: it is imported for the first request that is one of its own."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not hasattr(scope["app"].state, "mcp"):
+            scope["app"].state.mcp = await to_thread(_import_mcp)
+        await scope["app"].state.mcp(scope, receive, send)
+
+
+def _import_mcp() -> ASGIApp:
+    with import_quickly():
+        from ferryman.serving.api import mcp
+
+    return mcp.McpEndpoint()
 
 
 async def _show_approval(request: Request) -> Response:

@@ -37,13 +37,14 @@ NO_MODEL = "is required: neither the task nor its agent names one"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Who asks, in which conversation, with which task and traced as what."""
+    """Who asks, in which conversation, with which task and traced as what; `is_from_client`: through an MCP client."""
 
     deps: ApiDependencies
     caller: Caller
     conversation: Conversation
     task: Task
     traceparent: str
+    is_from_client: bool = False
 
     async def ask(self, question: Question, body: AnswerRequest, once: IdempotentRequest, *, content: str) -> AskedQuestion:
         """Store a question and start its answer; `content` is what the model reads. Return what was stored.
@@ -71,6 +72,7 @@ class Asking:
                 input=content,
                 model=body.model or "",
                 enable_tools=body.enable_tools,
+                is_from_client=self.is_from_client,
                 created_at=deps.clock.now(),
                 trace=deps.tracer.traceparent(),
             )

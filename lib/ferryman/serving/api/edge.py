@@ -22,7 +22,7 @@ JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
 VALUES_MAX = 10_000
 """Values in a body, beyond which reading it, and telling what is wrong with each, would hold up every other owner."""
 
-_SIGNS = (b"[", b"{", b",")
+SIGNS = (b"[", b"{", b",")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 IMPORT_PATH = "/tools/import-openapi"
@@ -34,6 +34,9 @@ FILES_PATH = "/v1/files/"
 
 FORMS_PATH = "/approvals/"
 """Below it are pages for browsers, which send forms."""
+
+MCP_PATH = "/mcp"
+"""What is served there checks its requests itself, and answers all of them as JSON-RPC has it."""
 
 FORM_BYTES_MAX = 20_000
 """A form with a reason of 1,000 characters, each of which is escaped."""
@@ -63,6 +66,9 @@ class EdgeMiddleware:
             if scope["path"].endswith("\n"):
                 # the pattern of a route ends with $, which lets a line break follow; no path that is served ends with one
                 raise HTTPException(404)
+            if scope["path"] == MCP_PATH:
+                await self._app(scope, receive, sending)
+                return
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
             is_file = scope["path"].startswith(FILES_PATH)
             is_form = scope["path"].startswith(FORMS_PATH)
@@ -114,7 +120,7 @@ async def _limit_values(bounded: Receive, receive: Receive, key: str) -> Receive
             return receive  # the client has gone
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    if sum(map(body.count, _SIGNS)) > VALUES_MAX:
+    if sum(map(body.count, SIGNS)) > VALUES_MAX:
         try:
             values = await offload.run(hashlib.sha256(key.encode()).hexdigest(), offload.TEXT, count_values, bytes(body))
         except offload.OverBudgetError:
@@ -136,7 +142,7 @@ async def _limit_values(bounded: Receive, receive: Receive, key: str) -> Receive
 def count_values(body: bytes) -> int:
     """Count the values of a JSON text at most: each follows one of three signs outside of every string."""
     bare = _STRING.sub(b"", body)
-    return 1 + sum(map(bare.count, _SIGNS))
+    return 1 + sum(map(bare.count, SIGNS))
 
 
 def _bounded(receive: Receive, most: int) -> Receive:

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ferryman.ports.clock import Clock
 from ferryman.rates import Remembered
 from ferryman.serving.api.access import WORKSPACE_HEADER
+from ferryman.serving.api.edge import MCP_PATH
 
 REPEATED = timedelta(seconds=1)
 """How long a 429 is repeated. No `Retry-After` is shorter."""
@@ -25,7 +26,7 @@ class RepeatedRefusals:
         self._answers = Remembered[list[Message]]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] == MCP_PATH:  # an answer there has the id of its request
             await self._app(scope, receive, send)
             return
         # keys are kept nowhere, not even here

@@ -1,0 +1,188 @@
+"""tools/list and tools/call for people: the agent's tools, each call an execution, and the server's own tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.ids import is_id
+from ferryman.domain.page import Position
+from ferryman.domain.tasks.task import TaskFilter
+from ferryman.ports.errors import UnavailableError
+from ferryman.serving.api.cancelling import cancel
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.mcp.agent_tools import AgentTools, find_agent, read_tools
+from ferryman.serving.api.mcp.approvals import find_continued, require_person, shows_links
+from ferryman.serving.api.mcp.caller import McpCaller, check_may_run, get_caller, hold_turn
+from ferryman.serving.api.mcp.outcome import GET_EXECUTION, build_outcome, write_result
+from ferryman.serving.api.mcp.own_tools import ASK_AGENT, LIST_TASKS, OWN_TOOLS, READING, RUN_TASK, TASKS_LISTED_MAX, WAIT_S_MAX
+from ferryman.serving.api.mcp.starting import ask_agent, start_call, start_task
+from ferryman.serving.api.mcp.tasks import describe_task
+from ferryman.serving.api.mcp.waiting import MOMENT_S, is_settled, wait
+from ferryman.serving.mcp.errors import refuse_params
+from ferryman.serving.mcp.exchange import McpExchange
+from ferryman.serving.mcp.pages import paginate
+from ferryman.serving.mcp.results import Complete, Result, TaskCreated
+
+TTL_MS = 60_000
+"""For how many milliseconds a client may use a list of tools again."""
+
+NAME_CHARACTERS_MAX = 128
+OWN_FIRST, OWN_LAST = "0", "1"
+UNKNOWN = "there is no such tool: tools/list has those that there are"
+
+
+async def list_tools(deps: ApiDependencies, exchange: McpExchange) -> Result:
+    """Answer tools/list: the agent's tools by name, then the server's own. Raise 404 or 409 for the agent."""
+    caller = get_caller(exchange)
+    async with hold_turn(deps, caller.caller):
+        tools = await read_tools(deps, caller)
+        names = [OWN_FIRST + name for name in tools.list_names() if name not in OWN_TOOLS]
+        own = [OWN_LAST + name for name in OWN_TOOLS if may_call_own(caller, name)]
+        page, more = paginate(exchange, [*names, *own], lambda name: name)
+        described = [describe_tool(tools, name[1:]) for name in page]
+    return Complete({"tools": described, **more}, ttl_ms=TTL_MS)
+
+
+def may_call_own(caller: McpCaller, name: str) -> bool:
+    """Tell whether the API key may call one of the server's own tools: one that is narrowed to others only reads."""
+    scopes = caller.caller.key.tools
+    return name in READING or scopes is None or name in scopes
+
+
+def describe_tool(tools: AgentTools, name: str) -> dict[str, Any]:
+    """Return a tool of the agent, or of the server, as the protocol has it. Raise KeyError for any other name."""
+    return OWN_TOOLS[name] if name in OWN_TOOLS else tools.describe(name)
+
+
+async def find_schema(deps: ApiDependencies, exchange: McpExchange, name: str) -> Mapping[str, Any] | None:
+    """Return the schema of a tool's arguments; None where there is no such tool."""
+    if name in OWN_TOOLS:
+        return OWN_TOOLS[name]["inputSchema"]  # type: ignore[no-any-return] # a schema
+    async with hold_turn(deps, get_caller(exchange).caller):
+        tools = await read_tools(deps, get_caller(exchange))
+    with suppress(KeyError):
+        return tools.describe(name)["inputSchema"]  # type: ignore[no-any-return] # a schema
+    return None
+
+
+async def call_tool(deps: ApiDependencies, exchange: McpExchange) -> Result:
+    """Answer tools/call. Raise `McpError` with -32602 for an unknown tool or arguments that are none, 403 without the right."""
+    name = exchange.get_text("name", longest=NAME_CHARACTERS_MAX)
+    arguments = exchange.get_object("arguments")
+    caller = get_caller(exchange)
+    if name == LIST_TASKS:
+        return await _list_tasks(deps, caller, _read(arguments, after=str))
+    if name == GET_EXECUTION:
+        return await _get_execution(deps, exchange, caller, arguments)
+    check_may_run(caller.caller)
+    if name in OWN_TOOLS and not may_call_own(caller, name):
+        raise refuse_params(UNKNOWN)
+    continued = await find_continued(deps, exchange)
+    if continued is not None:
+        return await _finish(deps, exchange, continued)
+    async with hold_turn(deps, caller.caller):
+        execution = await _start(deps, caller, name, arguments)
+    if name in OWN_TOOLS:
+        return await _finish(deps, exchange, execution)
+    try:
+        return await _finish(deps, exchange, execution)
+    except asyncio.CancelledError:
+        # who asked has left: what was not sent is not sent any more
+        await asyncio.shield(_withdraw(deps, caller, execution))
+        raise
+
+
+async def _start(deps: ApiDependencies, caller: McpCaller, name: str, arguments: Mapping[str, Any]) -> Execution:
+    if name == RUN_TASK:
+        values = _read(arguments, task_id=str, input=str)
+        return await start_task(deps, caller.caller, _need(values, "task_id"), values.get("input"))
+    if name == ASK_AGENT:
+        values = _read(arguments, message=str, conversation_id=str)
+        agent = await find_agent(deps, caller)
+        return await ask_agent(deps, caller.caller, agent, _need(values, "message"), values.get("conversation_id"))
+    tools = await read_tools(deps, caller)
+    if name not in tools.list_names():
+        raise refuse_params(UNKNOWN)
+    return await start_call(deps, caller.caller, tools, name, arguments)
+
+
+async def _finish(deps: ApiDependencies, exchange: McpExchange, execution: Execution) -> Result:
+    """Return the result of an execution that ends soon; else the task that it is, or what the client can be told by now."""
+    caller = get_caller(exchange)
+    within_s = min(MOMENT_S, deps.answer_wait_s) if exchange.has_tasks else deps.answer_wait_s
+    current = await wait(deps, caller.caller, execution, exchange, within_s=within_s)
+    if exchange.has_tasks and not current.status.terminal:
+        return TaskCreated(describe_task(deps, exchange, current))
+    if current.waiting_for and shows_links(exchange):
+        return await require_person(deps, exchange, current)
+    return Complete(await build_outcome(deps, current, url=caller.url))
+
+
+async def _withdraw(deps: ApiDependencies, caller: McpCaller, execution: Execution) -> None:
+    with suppress(UnavailableError):  # it goes on, and can be picked up
+        await cancel(deps, caller.caller, execution.id)
+
+
+async def _get_execution(
+    deps: ApiDependencies, exchange: McpExchange, caller: McpCaller, arguments: Mapping[str, Any]
+) -> Result:
+    values = _read(arguments, execution_id=str, wait_s=(int, float))
+    name, within_s = _need(values, "execution_id"), values.get("wait_s", 0)
+    if not 0 <= within_s <= WAIT_S_MAX:
+        raise refuse_params(f"wait_s must be 0 to {WAIT_S_MAX} seconds")
+    async with hold_turn(deps, caller.caller):
+        execution = await deps.executions.get(name) if is_id(name) else None
+    if execution is None or not caller.caller.sees(execution):
+        raise NotFoundError("execution")
+    if not is_settled(execution):
+        execution = await wait(deps, caller.caller, execution, exchange, within_s=min(within_s, deps.answer_wait_s))
+    return Complete(await build_outcome(deps, execution, url=caller.url))
+
+
+async def _list_tasks(deps: ApiDependencies, caller: McpCaller, values: Mapping[str, Any]) -> Result:
+    async with hold_turn(deps, caller.caller):
+        after = _read_position(values.get("after"))
+        page = await deps.tasks.list(
+            caller.caller.workspace, which=TaskFilter(enabled=True), after=after, most=TASKS_LISTED_MAX
+        )
+    tasks = [{"task_id": task.id, "name": task.name, "description": task.description, "agent_id": task.agent} for task in page]
+    following = None if page.end is None else f"{page.end.at.isoformat()}/{page.end.id}"
+    text = "\n".join(f"{task['task_id']}: {task['name']}" for task in tasks) or "There are no tasks."
+    return Complete(write_result(text, {"tasks": tasks, "next": following}, is_error=False))
+
+
+def _read_position(text: str | None) -> Position | None:
+    """Return the place that a list before had as its end: one of the caller's workspace, whatever is in it."""
+    if text is None:
+        return None
+    moment, _, name = text.partition("/")
+    try:
+        at = datetime.fromisoformat(moment)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None or not is_id(name):
+        raise refuse_params("arguments.after must be the next of a list before")
+    return Position(at, name)
+
+
+def _read(arguments: Mapping[str, Any], **kinds: Any) -> dict[str, Any]:
+    """Return the arguments of one of the server's own tools. Raise `McpError` with -32602 for unknown ones and other types."""
+    for name, value in arguments.items():
+        if name not in kinds:
+            raise refuse_params(f"arguments may have {', '.join(kinds)}, and nothing else")
+        if not isinstance(value, kinds[name]) or isinstance(value, bool):
+            raise refuse_params(f"arguments.{name} is of another type than tools/list has it")
+    return dict(arguments)
+
+
+def _need(values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise refuse_params(f"arguments.{name} is required, and must not be empty")
+    return value

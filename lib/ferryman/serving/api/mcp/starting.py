@@ -1,0 +1,122 @@
+"""Starting from an MCP client: a direct call, a stored task, or an answer. What the client wrote is untrusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.conversations.asking import Question
+from ferryman.domain.conversations.conversation import Conversation
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.occupancy import TooManyQueuedError
+from ferryman.domain.ids import is_id
+from ferryman.domain.labels.label import READ
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.ports.errors import TaskDisabledError
+from ferryman.serving.api.access import get_plan
+from ferryman.serving.api.asking import QUEUE_FULL_S, Asking, check_model, write_input
+from ferryman.serving.api.chat_tasks import provide_chat_task
+from ferryman.serving.api.conversations import begin_conversation, find_conversation
+from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
+from ferryman.serving.api.idempotency import IdempotentRequest
+from ferryman.serving.api.limits import start_rate, take_token
+from ferryman.serving.api.mcp.agent_tools import AgentTools
+from ferryman.serving.api.rights import Caller
+from ferryman.serving.api.shapes.conversation import AnswerRequest
+from ferryman.serving.mcp.errors import refuse_params
+
+ARGUMENTS_CHARACTERS_MAX = 100_000
+"""Of the arguments of a direct call, as JSON."""
+
+
+async def start_call(
+    deps: ApiDependencies, caller: Caller, tools: AgentTools, name: str, arguments: Mapping[str, Any]
+) -> Execution:
+    """Store an execution that makes this call, have it delivered, and return it. Raise `McpError` for too long arguments, 403
+    or 409 where nothing is started, and 429."""
+    text = json.dumps(arguments, separators=(",", ":"))
+    if len(text) > ARGUMENTS_CHARACTERS_MAX:
+        raise refuse_params(f"arguments must have at most {ARGUMENTS_CHARACTERS_MAX:,} characters as JSON")
+    task = await provide_chat_task(deps, caller, tools.agent)
+    return await _start(deps, caller, task, input=text, called_tool=name)
+
+
+async def start_task(deps: ApiDependencies, caller: Caller, task_id: str, text: str | None) -> Execution:
+    """Store an execution of a task with `text` as its input, have it delivered, and return it. Raise as `start_call` does, and
+    404 for a task that is not there."""
+    task = await deps.tasks.get(task_id) if is_id(task_id) else None
+    if task is None or not caller.sees(task):
+        raise NotFoundError("task")
+    return await _start(deps, caller, task, input=text)
+
+
+async def ask_agent(
+    deps: ApiDependencies, caller: Caller, agent: Agent, message: str, conversation_id: str | None
+) -> Execution:
+    """Store a message and the execution of its answer, and return that. Raise as `start_call` does, and 404 for a conversation
+    that is not one of the agent's."""
+    conversation: Conversation
+    if conversation_id is None:
+        task = await provide_chat_task(deps, caller, agent)
+        await check_model(deps, caller, task, None)
+        conversation = await begin_conversation(deps, caller, task, name=deps.ids.new("conv"), now=deps.clock.now())
+    else:
+        conversation = await find_conversation(deps, caller, conversation_id)
+        if conversation.agent != agent.id:
+            raise NotFoundError("conversation")
+        known = await deps.tasks.get(conversation.task)
+        if known is None or not caller.sees(known):
+            raise ConflictError("nothing is started: the task of this conversation was deleted; begin another")
+        task = known
+        await check_model(deps, caller, task, None)
+    question = Question(content=message, label=READ)
+    once = IdempotentRequest(deps, caller, "", None)
+    asking = Asking(
+        deps=deps,
+        caller=caller,
+        conversation=conversation,
+        task=task,
+        traceparent=deps.tracer.traceparent(),
+        is_from_client=True,
+    )
+    stored = await asking.ask(question, AnswerRequest(stream=True), once, content=write_input(question))
+    return stored.execution
+
+
+async def _start(deps: ApiDependencies, caller: Caller, task: Task, **fields: Any) -> Execution:
+    plan = get_plan(deps, caller.owner)
+    take_token(deps.starts, caller.owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
+    halted = await deps.halts.find_halt_reason(caller.owner.id)
+    if halted is not None:
+        raise ConflictError(f"nothing is started: {halted}")
+    name = deps.ids.new("exec")
+    with deps.tracer.span("start_execution", {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}, kind="server"):
+        execution = Execution(
+            id=name,
+            task=task.id,
+            owner=task.owner,
+            workspace=task.workspace,
+            agent=task.agent,
+            person=caller.person,
+            is_from_client=True,
+            created_at=deps.clock.now(),
+            trace=deps.tracer.traceparent(),
+            **fields,
+        )
+        try:
+            occupied = await deps.executions.start(execution, most=plan.executions_queued)
+        except TaskDisabledError:
+            raise ConflictError(f"nothing is started: task {task.id} is disabled or deleted; enable it first") from None
+        except TooManyQueuedError as error:
+            raise TooManyRequestsError(str(error), after_s=QUEUE_FULL_S) from None
+        after = occupied.pause_start(execution, most=plan.executions_running, now=execution.created_at)
+        try:
+            await deps.queue.enqueue(execution.id, slice=0, after=after)
+        except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
+            fault = type(error).__name__
+            deps.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
+    await deps.tracer.flush()
+    return execution
