@@ -38,7 +38,7 @@ class Orchestrator(LoopStage):
     """The loop on a store of somebody else's; its tools answer what a test says."""
 
     def share(self, stage: McpStage) -> None:
-        """Work on the store, the clock and the queue of the API."""
+        """Use the store, the clock and the queue of the API."""
         self.memory, self.clock, self.queue = stage.memory, stage.clock, stage.queue
         self.tickets = MemoryTickets(self.memory)
 
@@ -109,7 +109,7 @@ class McpStage(Stage):
         return self.deps()
 
     def client(self, headers: Mapping[str, str] | None = None, *, capabilities: Mapping[str, Any] | None = None) -> McpClient:
-        """Return a client of ann's, or of whoever the headers are."""
+        """Return a client of ann's, or of anyone who has these headers."""
         return McpClient(self.deps(), self.headers if headers is None else headers, capabilities or {})
 
     async def settle(self) -> None:

@@ -137,7 +137,7 @@ async def test_progress_is_told_while_a_call_runs(people: McpStage) -> None:
         "tools/call", {"name": "http_get", "arguments": {"url": URL}, "_meta": {"progressToken": "p"}}
     )
     messages = (await posting.finish()).messages
-    told = [message["params"] for message in messages if message.get("method") == "notifications/progress"]
-    assert told
-    assert {params["progressToken"] for params in told} == {"p"}
-    assert [params["progress"] for params in told] == sorted({params["progress"] for params in told})
+    reports = [message["params"] for message in messages if message.get("method") == "notifications/progress"]
+    assert reports
+    assert {params["progressToken"] for params in reports} == {"p"}
+    assert [params["progress"] for params in reports] == sorted({params["progress"] for params in reports})

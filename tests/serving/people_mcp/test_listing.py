@@ -12,7 +12,7 @@ from ferryman.serving.mcp.revisions import TASKS
 from tests.serving.conftest import create_app
 from tests.serving.people_mcp.stage import McpStage
 
-OWN = ["ask_agent", "get_execution", "list_tasks", "run_task"]
+OURS = ["ask_agent", "get_execution", "list_tasks", "run_task"]
 
 
 async def list_names(people: McpStage) -> list[str]:
@@ -21,16 +21,16 @@ async def list_names(people: McpStage) -> list[str]:
 
 
 async def test_the_tools_are_those_of_the_agents_conversations_then_our_own(people: McpStage) -> None:
-    assert await list_names(people) == ["calculator", "http_get", "http_post", *OWN]
+    assert await list_names(people) == ["calculator", "http_get", "http_post", *OURS]
 
 
 async def test_what_agent_workspace_or_settings_of_conversations_take_away_is_not_listed(people: McpStage) -> None:
     people.memory.agents[people.agent.id] = replace(people.agent, allowed_tools=("http_get", "calculator"))
-    assert await list_names(people) == ["calculator", "http_get", *OWN]
+    assert await list_names(people) == ["calculator", "http_get", *OURS]
     people.memory.agents[people.agent.id] = replace(people.agent, enabled_tools=("http_post",))
-    assert await list_names(people) == ["http_post", *OWN]
+    assert await list_names(people) == ["http_post", *OURS]
     people.memory.agents[people.agent.id] = replace(people.agent, tools_enabled=False)
-    assert await list_names(people) == OWN
+    assert await list_names(people) == OURS
 
 
 async def test_an_agent_whose_chat_task_is_not_there_yet_lists_what_it_will_have_and_stores_nothing(people: McpStage) -> None:
@@ -89,5 +89,5 @@ async def test_an_agent_is_named_in_the_address(people: McpStage) -> None:
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=headers) as client:
         named = await client.post("/mcp", params={"agent": "agent_ann"}, json=message)
         unknown = await client.post("/mcp", params={"agent": "agent_bob"}, json=message)
-    assert [tool["name"] for tool in named.json()["result"]["tools"]] == OWN
+    assert [tool["name"] for tool in named.json()["result"]["tools"]] == OURS
     assert (unknown.status_code, unknown.json()["error"]["message"]) == (404, "there is no such agent")

@@ -101,8 +101,8 @@ async def test_a_subscription_tells_of_each_change_and_ends_with_the_last(people
     assert acknowledged["params"]["notifications"] == {"taskIds": [task]}
     people.queue.deliver()
     messages = (await listening.finish()).messages
-    told = [message["params"]["status"] for message in messages if message.get("method") == "notifications/tasks"]
-    assert (told[0], told[-1]) == ("working", "completed")
+    reports = [message["params"]["status"] for message in messages if message.get("method") == "notifications/tasks"]
+    assert (reports[0], reports[-1]) == ("working", "completed")
 
 
 async def test_a_revoked_key_is_told_nothing_more(people: McpStage) -> None:

@@ -71,7 +71,7 @@ async def _list_session_keys(deps: ApiDependencies) -> Sequence[bytes]:
 
 
 async def _listen(deps: ApiDependencies, exchange: McpExchange, wanted_filter: Mapping[str, Any]) -> Subscription:
-    """Grant a subscription to those of the tasks that the caller sees; of others nothing is told."""
+    """Return a subscription to those of the tasks that the caller sees; of others nothing is told."""
     executions = await tasks.select_tasks(deps, get_caller(exchange), wanted_filter.get("taskIds", ()))
     granted = {"taskIds": [execution.id for execution in executions]} if "taskIds" in wanted_filter else {}
     return Subscription(granted, tasks.watch_tasks(deps, exchange, executions))

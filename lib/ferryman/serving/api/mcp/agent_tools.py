@@ -97,8 +97,8 @@ async def read_tools(deps: ApiDependencies, caller: McpCaller) -> AgentTools:
     if task is None:
         task = build_chat_task(agent, plan, deps.tools, now=deps.clock.now())
     workspace = await deps.workspaces.get(here.workspace, owner=here.owner.id)
-    taken = () if workspace is None else workspace.allowed_tools
-    limits = ToolLimits(agent=agent.allowed_tools, workspace=taken, plan=plan.tools)
+    limiting = () if workspace is None else workspace.allowed_tools
+    limits = ToolLimits(agent=agent.allowed_tools, workspace=limiting, plan=plan.tools)
     services = {sealed.label.service for sealed in await deps.credentials.list(task.id)}
     enabled = set(_select(agent, limits, list_enabled(task)))
     offered = (tool for tool in deps.tools if tool.name in enabled and (tool.requires is None or tool.requires in services))

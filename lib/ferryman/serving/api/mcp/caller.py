@@ -1,5 +1,7 @@
-"""Who asks at /mcp, and for which agent: the same checks as everywhere in the API, and nothing here ever needs the right to
-approve."""
+"""Who asks at /mcp, and for which agent: the same checks as everywhere in the API.
+
+Nothing here needs the right to approve, and nothing has it.
+"""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ async def list_tools(deps: ApiDependencies, exchange: McpExchange) -> Result:
     async with hold_turn(deps, caller.caller):
         tools = await read_tools(deps, caller)
         names = [OWN_FIRST + name for name in tools.list_names() if name not in OWN_TOOLS]
-        own = [OWN_LAST + name for name in OWN_TOOLS if may_call_own(caller, name)]
-        page, more = paginate(exchange, [*names, *own], lambda name: name)
+        ours = [OWN_LAST + name for name in OWN_TOOLS if may_call_own(caller, name)]
+        page, more = paginate(exchange, [*names, *ours], lambda name: name)
         described = [describe_tool(tools, name[1:]) for name in page]
     return Complete({"tools": described, **more}, ttl_ms=TTL_MS)
 

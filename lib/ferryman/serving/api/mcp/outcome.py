@@ -86,8 +86,8 @@ async def _build_ended(deps: ApiDependencies, execution: Execution) -> dict[str,
         filter(None, (execution.output, None if is_ok else f"Error: {execution.error or execution.status.value}"))
     )
     code = None if is_ok else execution.status.value
-    told = {"ok": is_ok, "code": code, "suggestion": SUGGESTIONS.get(execution.status)}
-    return write_result(text, {**told, **about, "integrity": Integrity.UNTRUSTED.value}, is_error=not is_ok)
+    described = {"ok": is_ok, "code": code, "suggestion": SUGGESTIONS.get(execution.status)}
+    return write_result(text, {**described, **about, "integrity": Integrity.UNTRUSTED.value}, is_error=not is_ok)
 
 
 def _describe(result: ToolCallResult) -> dict[str, Any]:

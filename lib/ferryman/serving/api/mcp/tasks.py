@@ -1,4 +1,4 @@
-"""The Tasks extension: an execution is a task, whoever started it and whatever dies; its id is the execution's.
+"""The Tasks extension: an execution is a task, no matter who started it and what dies; its id is the execution's.
 
 What waits for a person is `input_required` with a link. An update is acknowledged and decides nothing.
 """
@@ -60,10 +60,10 @@ async def cancel_task(deps: ApiDependencies, exchange: McpExchange) -> Result:
 async def find_task(deps: ApiDependencies, exchange: McpExchange) -> Execution:
     """Return the execution that a request names. Raise `McpError` with -32602, the same for what belongs to others."""
     name = exchange.get_text("taskId")
-    found = await select_tasks(deps, get_caller(exchange), [name])
-    if not found:
+    visible = await select_tasks(deps, get_caller(exchange), [name])
+    if not visible:
         raise refuse_unknown()
-    return found[0]
+    return visible[0]
 
 
 def refuse_unknown() -> McpError:
