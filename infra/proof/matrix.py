@@ -14,6 +14,7 @@ from emulator import matrix as local
 from emulator.table import read_table
 from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.platform import PLATFORM_FUNCTION
 from ferryman.gcp.relay import STREAMING_FUNCTION
 from ferryman.gcp.remote_files import FILES_FUNCTION
 from infra.proof.access import Row, service
@@ -27,7 +28,10 @@ NOTHING = "-"
 OBJECTS = "roles/storage.objectUser"
 SIGNING = "roles/iam.serviceAccountTokenCreator"
 LINKED = "objects, signed URLs"
-READERS = {"ferryman.gcp.firestore", "ferryman.gcp.user_documents"}
+READERS = {
+    *("ferryman.gcp.firestore", "ferryman.gcp.user_documents", "ferryman.gcp.running_calls"),
+    "ferryman.gcp.execution_documents",  # what documents mean, without any access
+}
 """The modules of documents that read alone."""
 
 ROLES = ("callers", "resealers", "connectors", "streamers")
@@ -119,6 +123,7 @@ def of_code() -> Matrix:
             "secret ferryman-sealing-key": "access" if "ferryman.gcp.keys" in rooms else NOTHING,
             "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
             "secret ferryman-api-key": "access" if "ferryman.gcp.deciding" in rooms else NOTHING,
+            "secret ferryman-platform-key": "access" if "ferryman.gcp.request_keys" in rooms else NOTHING,
             "queue executions": "create tasks" if "CloudTasksQueue" in queues else NOTHING,
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
             "bucket ferryman-files": _name_use(
@@ -133,6 +138,7 @@ def of_code() -> Matrix:
                     ),
                     *(CONNECTING_FUNCTION for room in rooms if room == "ferryman.gcp.connecting"),
                     *(FILES_FUNCTION for room in rooms if room == "ferryman.gcp.remote_files"),
+                    *(PLATFORM_FUNCTION for room in rooms if room == "ferryman.gcp.platform"),
                     *(STREAMING_FUNCTION for room in rooms if room == "ferryman.gcp.relay"),
                 }
             ),

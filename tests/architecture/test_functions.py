@@ -9,6 +9,7 @@ import pytest
 
 from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.platform import PLATFORM_FUNCTION
 from ferryman.gcp.relay import STREAMING_FUNCTION
 from ferryman.gcp.remote import RESEALING_FUNCTION, SCANNING_FUNCTION
 from ferryman.gcp.remote_files import FILES_FUNCTION
@@ -20,12 +21,15 @@ ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").r
 CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"}
 KEYLESS = {
     "local_tools": ("-", "google"),
+    "platform_call": ("read", "google"),
     "concierge": ("read", "google"),
     "files": ("-", "google"),
     "search": ("-", "search"),
     "web": ("-", "any"),
 }
 """The functions that run tools without a key, what they may do in the store, and whom they reach."""
+PLATFORM = (PLATFORM_FUNCTION, "platform_call")
+"""The functions that sign requests to the platform, and verify them: their one key opens nothing."""
 KEYED = CALL_FUNCTIONS - KEYLESS.keys()
 
 
@@ -33,8 +37,8 @@ def test_every_function_has_a_folder_and_every_folder_a_function():
     assert {path.parent.name for path in ROOT.glob("functions/*/main.py")} == set(ROWS)
 
 
-def test_the_functions_are_those_of_the_tools_and_three_more():
-    assert set(ROWS) == {"api", "orchestrator", "on_execution", *CALL_FUNCTIONS}
+def test_the_functions_are_those_of_the_tools_and_four_more():
+    assert set(ROWS) == {"api", "orchestrator", "on_execution", PLATFORM_FUNCTION, *CALL_FUNCTIONS}
 
 
 @pytest.mark.parametrize("tool", sorted(PARSERS))
@@ -50,8 +54,9 @@ def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
 
 @pytest.mark.parametrize("function", sorted(KEYLESS))
 def test_a_function_without_keys_reaches_no_secret_and_no_other_function_and_no_store_it_does_not_need(function):
-    row = ROWS[function]
-    assert [row[what] for what in ("secrets", "calls", "enqueues", "acts_as")] == [[]] * 4
+    row, signs = ROWS[function], function in PLATFORM
+    assert [row[what] for what in ("enqueues", "acts_as")] == [[]] * 2
+    assert (row["secrets"], row["calls"]) == ((["ferryman-platform-key"], [PLATFORM_FUNCTION]) if signs else ([], []))
     assert (row["firestore"], row["egress"]) == KEYLESS[function]
     assert (row["unseals"], row["model"]) == (False, False)
 
@@ -59,6 +64,13 @@ def test_a_function_without_keys_reaches_no_secret_and_no_other_function_and_no_
 def test_only_the_api_may_read_the_key_for_decisions_and_it_reads_no_other():
     assert [name for name, row in ROWS.items() if "ferryman-api-key" in row["secrets"]] == ["api"]
     assert ROWS["api"]["secrets"] == ["ferryman-api-key"]
+
+
+def test_the_platform_is_called_by_the_function_that_signs_alone_and_both_read_its_key_and_no_other():
+    assert ROWS[PLATFORM_FUNCTION]["callers"] == [ROWS["platform_call"]["identity"]]
+    assert {name for name, row in ROWS.items() if "ferryman-platform-key" in row["secrets"]} == set(PLATFORM)
+    assert [ROWS[name]["secrets"] for name in PLATFORM] == [["ferryman-platform-key"]] * 2
+    assert [(ROWS[name]["unseals"], ROWS[name]["model"]) for name in PLATFORM] == [(False, False)] * 2
 
 
 def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():

@@ -42,8 +42,9 @@ def read_categories(document: Sequence[Any], icons: Mapping[str, str]) -> dict[s
 
 def read_tools(
     document: Mapping[str, Any], categories: Mapping[str, ToolCategory], icons: Mapping[str, str]
-) -> tuple[dict[str, ToolListing], Tool]:
-    """Return all tools by name, in their order, those that can be called as `Tool`; and what holds for every declared one.
+) -> tuple[dict[str, ToolListing], Tool, Tool]:
+    """Return all tools by name, in their order, those that can be called as `Tool`; what holds for every declared one, and for
+    one that the platform's own server has and the catalog does not list.
 
     Raise `MisconfiguredError`, which names the entry and the field.
     """
@@ -54,13 +55,20 @@ def read_tools(
         where = f"{where} ({entry['name']!r})"
         need(entry["name"] not in listed, f"{where}: the name is given twice")
         listed[entry["name"]] = _read_entry(entry, where, categories, icons)
-    where = f"{FILE} declared"
-    check_members(document["declared"], where, _DECLARED_FIELDS, _DECLARED_FIELDS)
-    declared = _read_entry(
-        {"name": "", "description": "", "input_schema": {}, **document["declared"]}, where, categories, icons
+    declared, discovered = (
+        _read_nameless(document[name], f"{FILE} {name}", categories, icons) for name in ("declared", "discovered")
     )
-    assert isinstance(declared, Tool), "declared tools can be called"
-    return listed, declared
+    return listed, declared, discovered
+
+
+def _read_nameless(
+    entry: Mapping[str, Any], where: str, categories: Mapping[str, ToolCategory], icons: Mapping[str, str]
+) -> Tool:
+    """Return what holds for every tool of a kind that the catalog does not list."""
+    check_members(entry, where, _DECLARED_FIELDS, _DECLARED_FIELDS)
+    tool = _read_entry({"name": "", "description": "", "input_schema": {}, **entry}, where, categories, icons)
+    assert isinstance(tool, Tool), "these tools can be called"
+    return tool
 
 
 def _read_entry(

@@ -17,7 +17,7 @@ from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.expense import CallExpense, Expense
 from ferryman.domain.tasks.task import TaskSummary, ToolLoading
-from ferryman.domain.tools.names import names_tool
+from ferryman.domain.tools.names import PREFIX, names_tool
 from ferryman.domain.tools.tool import Tool
 
 
@@ -32,8 +32,9 @@ ICONS: Mapping[str, str] = load_file("icons.json")
 CATEGORIES = read_categories(load_file("tool_categories.json"), ICONS)
 """The categories of tools by id (S4-132)."""
 
-LISTED, DECLARED = read_tools(load_file("tools.json"), CATEGORIES, ICONS)
-"""All tools by name, also those that are not implemented (S4-2); and what holds for every declared tool."""
+LISTED, DECLARED, DISCOVERED = read_tools(load_file("tools.json"), CATEGORIES, ICONS)
+"""All tools by name, also those that are not implemented (S4-2); what holds for every declared tool, and for one of the
+platform's own server that the catalog does not list."""
 
 TOOLS: dict[str, Tool] = {name: tool for name, tool in LISTED.items() if isinstance(tool, Tool)}
 """The built-in tools by name, in the order in which the model is shown them."""
@@ -45,6 +46,9 @@ READING_ON = "file_read"
 """The tool that reads on in a result that was kept as a file."""
 
 NO_BUCKET = "this deployment keeps no files: it has no bucket for them"
+
+PLATFORM = "platform"
+"""The kind of tools that the platform's own server has, and that are offered where it lists them."""
 
 FINDING = "finding"
 """The kind of tools that search for others of the task."""
@@ -69,8 +73,19 @@ RECALLERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == RECALLING
 
 
 def find_tool(name: str) -> Tool:
-    """Return the tool of this name; for any that is not built in `DECLARED`, which has no name of its own."""
-    return TOOLS.get(name, DECLARED)
+    """Return the tool of this name; for any that is not built in `DECLARED`, or by its prefix `DISCOVERED`, which have no name
+    of their own."""
+    return TOOLS.get(name) or (DISCOVERED if name.startswith(PREFIX) else DECLARED)
+
+
+def is_of_platform(name: str) -> bool:
+    """Tell whether the platform's own server has the tool, if there is one of this name."""
+    return find_tool(name).kind == PLATFORM
+
+
+def is_discoverable(name: str) -> bool:
+    """Tell whether the platform's own server may have a tool of this name that the catalog does not list."""
+    return name.startswith(PREFIX) and not is_listed(name)
 
 
 def list_offered(*, has_files: bool) -> tuple[Tool, ...]:

@@ -25,7 +25,7 @@ ROTATOR = "ferryman-keys"
 
 PAUSE_S = 1.0
 SEALING_KEY, RECEIPT_KEY = Settings().sealing_key_secret, Settings().receipt_key_secret
-DECISION_KEY = Settings().api_key_secret
+DECISION_KEY, REQUEST_KEY = Settings().api_key_secret, Settings().platform_key_secret
 
 CreateToken = Callable[[str, str], Awaitable[str | None]]
 """Returns an identity token for an account of the deployment and an audience; None where this operator may not have one."""
@@ -43,6 +43,7 @@ class Operator:
     sealing: SecretManagerKeyStore
     receipts: SecretManagerKeyStore
     decisions: SecretManagerKeyStore
+    requests: SecretManagerKeyStore
     sealed_inventory: FirestoreSealedInventory
     publication: rotate.Publication
     resealer: RemoteResealer
@@ -97,6 +98,7 @@ def build_operator(
         sealing=SecretManagerKeyStore(clients, project, SEALING_KEY),
         receipts=SecretManagerKeyStore(clients, project, RECEIPT_KEY),
         decisions=SecretManagerKeyStore(clients, project, DECISION_KEY),
+        requests=SecretManagerKeyStore(clients, project, REQUEST_KEY),
         sealed_inventory=FirestoreSealedInventory(clients, seal.read_key_version),
         publication=publication,
         resealer=RemoteResealer(FunctionClient(wire, functions, create_rotator_token)),

@@ -11,7 +11,7 @@ from ferryman import catalog
 from ferryman.alerts.dispatch import AlertDependencies
 from ferryman.billing.plans import load_plans
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, RECALLING, list_offered
+from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, PLATFORM, RECALLING, list_offered
 from ferryman.gcp.alerts import FirestoreAlerts
 from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clients import GoogleClients
@@ -19,6 +19,7 @@ from ferryman.gcp.clock import RandomIds, SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.conversations import FirestoreConversations
+from ferryman.gcp.discovery import RemoteDiscovery
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from ferryman.gcp.firestore import FirestoreClient
@@ -68,6 +69,7 @@ from ferryman.tools.keeping.storing import KEEPING_S, KeptFiles
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.keeping import ResultFiles
 from ferryman.tools.passing.pass_call import ask_for_call
+from ferryman.tools.platform.hook import PlatformHook
 from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.waiting.wait_until import WaitCalls
@@ -105,7 +107,7 @@ class OrchestratorFunction:
             scanner=remote,
             clock=clock,
             ask=remote.ask,
-            hooks={FILES: FileHook(room=room)},
+            hooks={FILES: FileHook(room=room), PLATFORM: PlatformHook()},
             results=None if files is None else ResultFiles(files=files, scanner=remote),
             halt_watch=HaltWatch(FirestoreHalts(clients), tracer),
             approving=ApprovingDependencies(
@@ -135,7 +137,7 @@ class OrchestratorFunction:
             price=prices.find,
         )
         kinds = {
-            **dict.fromkeys(("concierge", FILES, "local_function", "search"), keyless.execute),
+            **dict.fromkeys(("concierge", FILES, "local_function", PLATFORM, "search"), keyless.execute),
             "web": page_calls.execute,
             "waiting": waits.execute,
             FINDING: searches.execute,
@@ -176,6 +178,7 @@ class OrchestratorFunction:
             lease=timedelta(seconds=settings.lease_s),
             slice=timedelta(seconds=settings.slice_s),
             execution_timeout=execution_timeout,
+            discovery=RemoteDiscovery(functions),
         )
         self.jobs = JobDependencies(
             jobs=self.loop.jobs,

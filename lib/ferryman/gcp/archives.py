@@ -26,6 +26,7 @@ from ferryman.gcp.retention import Retention
 from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, get_readable, in_transaction
 from ferryman.gcp.workspace_documents import check_workspace
 from ferryman.ports.archives import ImportedHistory
+from ferryman.selection.messages import index_message
 
 WRITES_MAX = 100
 """Writes of one commit: each may be nearly a mebibyte, and a commit ten."""
@@ -97,7 +98,11 @@ class FirestoreArchives(FirestoreStore):
             (places.locate_conversation(item.id), {**documents.write(item), **expiry}) for item in conversations
         ]
         written += [
-            (places.locate_message(item.conversation, item.number), {**documents.write(item), **expiry}) for item in messages
+            (
+                places.locate_message(item.conversation, item.number),
+                {**documents.write(item), **index_message(item, workspace=workspace), **expiry},
+            )
+            for item in messages
         ]
         await self._commit((owner, workspace), written)
 

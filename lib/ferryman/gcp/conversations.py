@@ -29,6 +29,7 @@ from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction,
 from ferryman.gcp.workspace_documents import check_workspace
 from ferryman.ports.conversations import StartedAnswer
 from ferryman.ports.errors import TaskDisabledError
+from ferryman.selection.messages import index_message
 
 FIELDS = documents.name_fields(Conversation)
 MESSAGES = "messages"
@@ -144,7 +145,8 @@ class FirestoreConversations(FirestoreStore):
         transaction.set(conversation_at, {**documents.write(started.conversation), **lasting})
         if started.message is not None:
             message_at = places.locate_message(stored.id, started.message.number)
-            transaction.create(message_at, {**documents.write(started.message), **expiry})
+            found_by = index_message(started.message, workspace=stored.workspace)
+            transaction.create(message_at, {**documents.write(started.message), **found_by, **expiry})
         transaction.create(places.locate_execution(execution.id), write_execution(frozen))
         keyed.store_completion(transaction, places, answered)
         return StartedAnswer(question=started, occupancy=occupied)
@@ -219,8 +221,9 @@ def end_in_conversation(
     after = end_answer(conversation, ended.answer, now=ended.completed_at)
     changed = documents.write_fields(after, "pending", "updated_at")
     transaction.update(places.locate_conversation(conversation.id), {**changed, **expiry})
-    answer = documents.write(message or build_answer(ended))
-    transaction.create(places.locate_message(conversation.id, ended.answer), {**answer, **expiry})
+    answer = message or build_answer(ended)
+    document = {**documents.write(answer), **index_message(answer, workspace=conversation.workspace), **expiry}
+    transaction.create(places.locate_message(conversation.id, ended.answer), document)
 
 
 def _read(snapshot: Snapshot, *, owner: str, workspace: str) -> Conversation | None:

@@ -137,6 +137,9 @@ class Places:
     def locate_keyed(self, request: str) -> AsyncDocumentReference:
         return self.client.document("keyed_requests", request)
 
+    def locate_nonce(self, nonce: str) -> AsyncDocumentReference:
+        return self.client.document("nonces", nonce)
+
     def locate_user(self, user: str) -> AsyncDocumentReference:
         return self.client.document(USERS, user)
 

@@ -98,6 +98,8 @@ class Memory:
     halts: set[str | None] = field(default_factory=set)
     released: dict[str | None, datetime] = field(default_factory=dict)
     keyed: dict[str, KeyedRequest] = field(default_factory=dict)
+    nonces: dict[str, datetime] = field(default_factory=dict)
+    """Of signed requests, each with the moment until which it is remembered."""
     tokens: dict[str, TokenSlot] = field(default_factory=dict)
     user_documents: dict[tuple[str, str], tuple[Document | None, str]] = field(default_factory=dict)
     """By user and path, with its version, one of `user_versions`. One that was deleted is None, and has none."""

@@ -27,6 +27,7 @@ from ferryman.ports.log import Tracer
 from ferryman.ports.metering import UsageQueue
 from ferryman.ports.model import Model, ReplyScanner
 from ferryman.ports.owners import Owners
+from ferryman.ports.platform import ToolDiscovery
 from ferryman.ports.price import TokenPrice
 from ferryman.ports.queue import Queue
 from ferryman.ports.registry import Registry
@@ -75,6 +76,8 @@ class LoopDependencies:
     """How long an execution may take in all; after it, the execution ends as timeout."""
     poll_interval: timedelta = POLL_INTERVAL
     """How often the kill switches are read while the model is waited for."""
+    discovery: ToolDiscovery | None = None
+    """Lists the tools of the platform's own server; None: none of them is offered."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits so many seconds before more of what the model writes is shown, or stored."""
     setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(SETUPS_MAX), repr=False)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman import offload
-from ferryman.catalog.tools import RECALLERS, holds_secrets, list_enabled
+from ferryman.catalog.tools import RECALLERS, holds_secrets, is_of_platform, list_enabled
 from ferryman.domain.approvals.rules import ApprovalRules
 from ferryman.domain.conversations import titles
 from ferryman.domain.copies import replace
@@ -27,6 +27,7 @@ from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Titles
 from ferryman.loop import alerting, direct, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
+from ferryman.loop.discovery import discover_tools
 from ferryman.loop.history import read_history, scan_history
 from ferryman.loop.preamble import RULES, describe_access
 from ferryman.loop.start import BudgetReachedError, ExecutionStart, StartRejectedError, read_start
@@ -65,8 +66,14 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     services = [credential.label.service for credential in sealed]
     allowed = start.select_tools(execution, list_enabled(task))
     recallers = [tool for tool in start.limits.select(RECALLERS) if tool not in allowed] if execution.answer and allowed else []
-    tools = tuple(tool for tool in (*allowed, *recallers) if deps.registry.has_tool(tool))
+    discovered = await discover_tools(deps, execution, allowed)
+    tools = tuple(
+        tool
+        for tool in (*allowed, *recallers)
+        if (tool in discovered if is_of_platform(tool) else deps.registry.has_tool(tool))
+    )
     definitions = deps.registry.get_definitions(tools, services=services)
+    definitions += [dict(definition) for name, definition in discovered.items() if not deps.registry.has_tool(name)]
     message = f"{task.task_prompt}\n{execution.input or ''}"
     prompts = f"{message}\n{agent.system_prompt}\n{task.system_prompt}"
     context = OfferContext(loading=task.tool_loading, message=message, prompt=prompts)

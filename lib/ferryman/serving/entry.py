@@ -35,6 +35,8 @@ def serve(
     answer: Callable[[Root, Request], Awaitable[Any]],
     allow: Callable[[Settings, str], tuple[str, ...]] | None = None,
     find: Callable[[Root], Any] = lambda root: root,
+    *,
+    identity: str = "authorization",
 ) -> Handler:
     """Return a function's `main`: it builds the dependencies once it serves, checks the caller, and answers.
 
@@ -44,6 +46,7 @@ def serve(
     with its status, `UnavailableError` with 503, any other exception with 500, and only its type and place are logged. On a
     local stack, what a web page could send is refused first; in the cloud only the service's own names lead here. `find`
     returns what has `callers` and `warm` of all that was built; POST /warm is there where settings name accounts for it.
+    `identity` is the header with the identity token; to warm a function, it is in `Authorization` as ever.
     """
     known, log = settings.read(), JsonLog()
     if known.function:
@@ -57,13 +60,14 @@ def serve(
                 refuse_pages(request)
             if allow is None and request.method == "GET" and request.url.path == HEALTH_PATH:
                 return JSONResponse({"status": "ok"})
-            if allow is not None and "authorization" not in request.headers:
+            is_warming = bool(known.warmers) and request.url.path == WARM_PATH
+            if allow is not None and ("authorization" if is_warming else identity) not in request.headers:
                 raise HTTPException(401, "no identity token")
             root: Any = await lazy.get()
-            if known.warmers and request.url.path == WARM_PATH:
+            if is_warming:
                 return await _warm(find(root), request, known)
             if allow is not None:
-                await authenticate(request, root.callers, allow(known, request.url.path), known)
+                await authenticate(request, root.callers, allow(known, request.url.path), known, header=identity)
             return await answer(root, request)
         except HTTPException as refused:
             return create_problem(refused.status_code, refused.detail)
@@ -102,12 +106,14 @@ async def _warm(process: Any, request: Request, known: Settings) -> JSONResponse
     return JSONResponse({"warm": True})
 
 
-async def authenticate(request: Request, callers: CallerIdentifier, allowed: tuple[str, ...], known: Settings) -> None:
+async def authenticate(
+    request: Request, callers: CallerIdentifier, allowed: tuple[str, ...], known: Settings, *, header: str = "authorization"
+) -> None:
     """Check the caller's identity token. Raise `HTTPException`, 401 no valid token or 403 not in `allowed`, or
     `UnavailableError`."""
     audience = known.function_urls.get(known.function, "")
     try:
-        email = await callers.identify(request.headers.get("authorization"), audience=audience)
+        email = await callers.identify(request.headers.get(header), audience=audience)
     except PermissionError as error:
         raise HTTPException(401, str(error)) from None
     if email not in allowed:

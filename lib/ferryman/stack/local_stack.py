@@ -148,10 +148,11 @@ async def _running(options: StackOptions, tell: Tell) -> AsyncIterator[Stack]:
 
 async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
     tell("provisioning the keys, the queues and the owner")
-    public, receipts, decisions = await asyncio.gather(
+    public, receipts, decisions, _ = await asyncio.gather(
         provision.provision_sealing_key(running.clients, PROJECT, Settings().sealing_key_secret),
         provision.provision_receipt_keys(running.clients, PROJECT, Settings().receipt_key_secret),
         provision.provision_decision_keys(running.clients, PROJECT, Settings().api_key_secret),
+        provision.provision_request_key(running.clients, PROJECT, Settings().platform_key_secret),
     )
     await provision.adopt_former_documents(running.clients, tell)
     for path in options.authorities:

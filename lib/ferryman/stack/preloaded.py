@@ -17,6 +17,8 @@ SHARED = (
     "ferryman.serving.search",
     "ferryman.serving.web",
     "ferryman.serving.files",
+    "ferryman.serving.platform",
+    "ferryman.serving.platform_call",
     "ferryman.serving.api.tasks",
     "ferryman.serving.api.custom",
     "ferryman.serving.api.account",
@@ -31,6 +33,8 @@ SHARED = (
     "ferryman.composition.search",
     "ferryman.composition.web",
     "ferryman.composition.files",
+    "ferryman.composition.platform",
+    "ferryman.composition.platform_call",
     "ferryman.declared.arguments",
     *_BOTH,
 )

@@ -19,7 +19,7 @@ from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.settings import Settings
 from ferryman.stack.admin import read_token, trust_nobody
 from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, SCHEDULES_QUEUE, build_account, name_bucket
-from ferryman.vault import decision_keys, seal, sign
+from ferryman.vault import decision_keys, request_keys, seal, sign
 
 OWNER = "local"
 PLAN = "pro"
@@ -65,6 +65,11 @@ async def provision_decision_keys(clients: GoogleClients, project: str, secret: 
         str(version): decision_keys.derive_decision_public_key(privates[version]).hex()
         for version in decision_keys.select_valid(privates)
     }
+
+
+async def provision_request_key(clients: GoogleClients, project: str, secret: str) -> None:
+    """Make the key that requests to the platform are signed with, at the first start."""
+    await _provision_key(clients, project, secret, request_keys.generate_request_key)
 
 
 async def _provision_key(clients: GoogleClients, project: str, secret: str, generate: Callable[[], bytes]) -> dict[int, bytes]:

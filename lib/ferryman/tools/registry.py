@@ -41,6 +41,7 @@ class ToolRegistry:
         `handler` executes the calls of declared tools, too.
         """
         self._handler = handler
+        self._kinds = kinds or {}
         self._handlers: dict[str, Handler] = {}
         self._tools: dict[str, Tool] = {}
         for tool in TOOLS.values() if offered is None else offered:
@@ -105,4 +106,6 @@ class ToolRegistry:
             admit(self.find_tool(ticket.tool, execution.policy))
         except CallRefusedError as refused:
             return replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refused.refusal))
-        return await self._handlers.get(ticket.tool, self._handler)(ticket, execution=execution)
+        kind = find_tool(ticket.tool).kind  # of a tool that no catalog lists, too
+        handle = self._handlers.get(ticket.tool) or self._kinds.get(kind, self._handler)
+        return await handle(ticket, execution=execution)

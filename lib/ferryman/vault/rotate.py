@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ferryman.domain.credentials.keys import KeyVersion, SealedCredentialRef
 from ferryman.ports.clock import Clock
-from ferryman.vault import decision_keys, seal, sign
+from ferryman.vault import decision_keys, request_keys, seal, sign
 
 
 class NothingToRotateError(Exception):
@@ -215,6 +215,23 @@ async def rotate_decisions(deps: RotationDependencies) -> int:
         if number not in valid:
             await deps.key_store.disable(number)
             deps.tell(f"version {number} is disabled; what was approved under it is asked about again")
+    return enabled[-1]
+
+
+async def rotate_requests(deps: RotationDependencies) -> int:
+    """Add a version to the key that requests to the platform are signed with; return it.
+
+    It and the one before are valid: an older one is disabled. Signers and verifiers learn of it by themselves, each within the
+    time that keys are kept in memory.
+    """
+    enabled = _list_enabled(await deps.key_store.list_versions())
+    if not enabled:
+        raise NothingToRotateError("there is no key of the platform yet; it is made when the deployment is set up")
+    enabled.append(await deps.key_store.add(request_keys.generate_request_key()))
+    deps.tell(f"version {enabled[-1]} is added; requests are signed with it")
+    for number in enabled[: -request_keys.VALID_MAX]:
+        await deps.key_store.disable(number)
+        deps.tell(f"version {number} is disabled; no request is signed with it any longer")
     return enabled[-1]
 
 

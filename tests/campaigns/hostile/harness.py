@@ -133,6 +133,7 @@ async def _provision(ready: Mapping[str, Any], admin: Admin, clients: GoogleClie
     public = await provision.provision_sealing_key(clients, PROJECT, Settings().sealing_key_secret)
     receipts = await provision.provision_receipt_keys(clients, PROJECT, Settings().receipt_key_secret)
     decisions = await provision.provision_decision_keys(clients, PROJECT, Settings().api_key_secret)
+    await provision.provision_request_key(clients, PROJECT, Settings().platform_key_secret)
     await provision.provision_queues(clients, PROJECT)
     await provision.provision_bucket(ready["env"])
     around = environment.StackEnvironment(

@@ -10,9 +10,10 @@ from typing import Any
 
 from ferryman.operations.deploy.commands import CommandFailedError, Commands
 from ferryman.settings import Settings
-from ferryman.vault import decision_keys, seal, sign
+from ferryman.vault import decision_keys, request_keys, seal, sign
 
 SEALING, RECEIPTS, DECISIONS = Settings().sealing_key_secret, Settings().receipt_key_secret, Settings().api_key_secret
+REQUESTS = Settings().platform_key_secret
 UNMADE: dict[str, Any] = {
     "sealing_public_key": "1:AAAA",
     "receipt_public_keys": {"1": "00" * 32},
@@ -24,7 +25,7 @@ UNMADE: dict[str, Any] = {
 def has_secrets(commands: Commands) -> bool:
     """Return whether the secrets' containers are made."""
     try:
-        for secret in (SEALING, RECEIPTS, DECISIONS):
+        for secret in (SEALING, RECEIPTS, DECISIONS, REQUESTS):
             commands.ask("secrets", "describe", secret, "--format=value(name)")
     except CommandFailedError:
         return False
@@ -38,13 +39,15 @@ def load_public_keys(commands: Commands, tell: Callable[[str], None], *, make: b
     A key is made here and handed to gcloud through a pipe: it is in no file, argument, log or state. Raises
     `CommandFailedError`.
     """
-    sealing, receipts, decisions = (_versions(commands, secret) for secret in (SEALING, RECEIPTS, DECISIONS))
-    if not (sealing and receipts and decisions) and not make:
+    secrets = (SEALING, RECEIPTS, DECISIONS, REQUESTS)
+    sealing, receipts, decisions, requests = (_versions(commands, secret) for secret in secrets)
+    if not (sealing and receipts and decisions and requests) and not make:
         return UNMADE
     for secret, known, generate in (
         (SEALING, sealing, seal.generate_private_key),
         (RECEIPTS, receipts, sign.generate_private_key),
         (DECISIONS, decisions, decision_keys.generate_secret),
+        (REQUESTS, requests, request_keys.generate_request_key),
     ):
         if not known:
             commands.ask("secrets", "versions", "add", secret, "--data-file=-", stdin=generate())

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from ferryman.catalog.tools import LISTED
+from ferryman.catalog.tools import LISTED, is_discoverable
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.changes import change_value
 from ferryman.domain.owners.plan import Plan
@@ -107,7 +107,7 @@ def draft_task(body: shapes.NewTask, caller: Caller, plan: Plan, *, id: str, now
 
 
 async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, changes: Mapping[str, Any]) -> list[Problem]:
-    tools = {tool.name for tool in deps.tools}
+    tools = {tool.name for tool in deps.tools} | {name for name in task.tools if is_discoverable(name)}
     known = {"tools": tools, "integrations": frozenset(deps.integrations), "models": frozenset(deps.models)}
     broken = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
     problems = [_explain_unimplemented(problem, task) for problem in broken]

@@ -1,0 +1,64 @@
+"""The platform's own tools through the whole stack: discovered, signed, verified, run for who asks, and settled once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.journeys.conftest import Journey, asks, call, says
+
+
+def read_result(row: dict[str, Any]) -> Any:
+    """Return the JSON in the frame of a result."""
+    return json.loads(row["content"].partition(">")[2].removesuffix("</tool_response>"))
+
+
+async def test_an_agent_learns_of_its_user_and_its_workspace(journey: Journey) -> None:
+    tools = ["orchestrator__get_user_profile", "orchestrator__get_workspace_info"]
+    task = await journey.task(asks(*map(call, tools)), says("I see.", expect=('"is_owner": true',)), tools=tools)
+    record = await journey.run(task)
+    assert record["status"] == "completed", record
+    profile, workspace = map(read_result, record["tool_calls"])
+    assert (profile["is_owner"], profile["plan"]) == (True, "pro")
+    assert [agent["is_asking"] for agent in workspace["agents"]] == [True]
+
+
+async def test_what_an_agent_schedules_runs_by_itself_and_once(journey: Journey) -> None:
+    tools = ["cron_add", "cron_list"]
+    task = await journey.task(
+        asks(call("cron_add", name="later", prompt="Say hello.", after_s=1)),
+        asks(call("cron_list")),
+        says("Scheduled."),
+        tools=tools,
+    )
+    record = await journey.run(task)
+    assert record["status"] == "completed", record
+    added, listed = map(read_result, record["tool_calls"])
+    assert [row["id"] for row in listed["schedules"]] == [added["id"]]
+    stored = await journey.client.get_task(added["id"])
+    assert (stored["tools"], stored["task_prompt"]) == (["cron_list"], "Say hello.")
+
+
+async def test_a_chat_finds_what_was_said_before_and_schedules_a_prompt(journey: Journey) -> None:
+    client, word = journey.client, f"zephyrine{journey.name}"
+    await journey.admin.set_script(journey.name, {"steps": [says("Noted.")]})
+    model = f"scripted/{journey.name}"
+    first = (await client.create_conversation(title="Ferries"))["conversation_id"]
+    await client.create_message(first, f"The night ferry is called {word}.", model=model)
+    steps = [
+        asks(call("cron_add", name="reminder", prompt="Board the ferry.", cron="0 9 * * MON")),
+        asks(call("orchestrator__search_past_messages", query=f"ferry {word}")),
+        says("It is on your calendar."),
+    ]
+    await journey.admin.set_script(f"{journey.name}-2", {"steps": steps})
+    second = (await client.create_conversation(title="Later"))["conversation_id"]
+    answer = await client.create_message(second, "What is it called? Remind me.", model=f"scripted/{journey.name}-2")
+    assert answer["assistantMessage"]["content"] == "It is on your calendar.", answer
+    execution = (await client.list_executions())[0]["execution_id"]
+    rows = (await client.get_execution(execution))["tool_calls"]
+    added, hits = map(read_result, rows)
+    best = hits["results"][0]
+    assert (best["conversation_id"], best["message"], word in best["text"]) == (first, 1, True)
+    stored = await client.get_task(added["id"])
+    assert (stored["schedule"]["cron"], stored["task_prompt"]) == ("0 9 * * MON", "Board the ferry.")
+    assert f"execution {execution}" in stored["description"]
