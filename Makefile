@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving approvals protocols fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving approvals protocols mcp-conformance fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -79,6 +79,11 @@ protocols: $(READY) ## Generated answers in the own clients of AG-UI and the AI 
 	@test -x build/protocols/venv/bin/python || $(PYTHON) -m venv build/protocols/venv
 	@$(call INSTALL,build/protocols/venv) locks/protocols.lock || true
 	@$(BIN)/python -m tests.campaigns.streams --runs $(or $(RUNS),1000)
+
+mcp-conformance: $(READY) ## The conformance suite of MCP about our engine and about the SDK's own server, by npm where it is reached: one table
+	@test -x build/mcp/venv/bin/python || $(PYTHON) -m venv build/mcp/venv
+	@$(call INSTALL,build/mcp/venv) locks/mcp-conformance.lock || true
+	@$(BIN)/python -m tests.campaigns.mcp
 
 cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), generated and recorded on a stack, and are resumed: the same final state
 	@$(BIN)/python -m tests.campaigns.streams.cuts --runs $(or $(RUNS),200)

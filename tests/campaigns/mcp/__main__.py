@@ -1,0 +1,72 @@
+"""`make mcp-conformance`: the suite about our engine and about the SDK's own server, in one table."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from tests.campaigns.mcp.installing import NoSuiteError, install, install_peer
+from tests.campaigns.mcp.servers import serve_ours, serve_peer
+from tests.campaigns.mcp.suite import SuiteRun, run_suite
+
+MODERN, LEGACY = "2026-07-28", "2025-11-25"
+BAR = {"2026-07-28, required scenarios": (37, 37), "2026-07-28, Tasks scenarios": (10, 10), "2025-11-25, checks": (84, 84)}
+"""What ours must reach."""
+
+
+def describe(modern: SuiteRun, legacy: SuiteRun) -> dict[str, tuple[int, int]]:
+    """Return the rows of the table: how many passed, of how many."""
+    return {
+        "2026-07-28, required scenarios": modern.count(modern.required),
+        "2026-07-28, Tasks scenarios": modern.count(modern.tasks),
+        "2026-07-28, checks": modern.checks,
+        "2025-11-25, required scenarios": legacy.count(legacy.required),
+        "2025-11-25, checks": legacy.checks,
+    }
+
+
+async def measure() -> int:
+    """Run the suite about both servers, print the table, and return 1 where ours does not reach the bar."""
+    try:
+        node = await asyncio.to_thread(install)
+    except NoSuiteError as error:
+        print(f"SKIPPED the conformance suite: {error}")
+        return 0
+    async with serve_ours() as url:
+        runs = [await run_suite(node, url, MODERN), await run_suite(node, url, LEGACY)]
+    ours, theirs, missing = describe(*runs), {}, ""
+    try:
+        await asyncio.to_thread(install_peer)
+        async with serve_peer() as url:
+            theirs = describe(await run_suite(node, url, MODERN), await run_suite(node, url, LEGACY))
+    except NoSuiteError as error:
+        missing = str(error)
+    print_failures(runs)
+    print_table(ours, theirs)
+    if missing:
+        print(f"SKIPPED the SDK's own server: {missing}")
+    short = [name for name, bar in BAR.items() if ours[name] != bar]
+    print(f"{len(short)} of {len(BAR)} bars missed{': ' + ', '.join(short) if short else ''}")
+    return 1 if short else 0
+
+
+def print_failures(runs: list[SuiteRun]) -> None:
+    """Print the scenarios that ours failed, and what the suite warns of."""
+    for run in runs:
+        for name, count in run.failed.items():
+            if count:
+                print(f"FAILED   {name}: {count} checks")
+        for line in run.warnings:
+            print(f"warning  {line}")
+
+
+def print_table(ours: dict[str, tuple[int, int]], theirs: dict[str, tuple[int, int]]) -> None:
+    """Print both, row by row."""
+    print(f"{'':<32} {'ours':>10} {'mcp 2.3.0':>10}")
+    for name, (passed, total) in ours.items():
+        peer = "/".join(map(str, theirs[name])) if name in theirs else "-"
+        print(f"{name:<32} {f'{passed}/{total}':>10} {peer:>10}")
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(measure()))

