@@ -7,6 +7,7 @@ import os
 import secrets
 import sys
 import tempfile
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -42,7 +43,9 @@ async def serve(
     command: list[str], port: int, environment: dict[str, str] | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run `command` until the block ends, and yield its process once it listens. Raise RuntimeError where it does not."""
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env={**os.environ, **(environment or {})})
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=ROOT, env={**os.environ, **(environment or {})}, stdout=DEVNULL, stderr=DEVNULL
+    )
     try:
         async with asyncio.timeout(START_S):
             while not await _is_listening(port):

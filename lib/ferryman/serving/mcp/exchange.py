@@ -16,6 +16,10 @@ async def _discard(_: Message) -> None:
     pass
 
 
+async def _do_nothing() -> None:
+    pass
+
+
 @dataclass(kw_only=True, eq=False)
 class McpExchange:
     """A request as a method sees it. `params` are the client's, checked to be an object and nothing else.
@@ -39,6 +43,9 @@ class McpExchange:
     input_responses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     request_state: str | None = None
     emit: Callable[[Message], Awaitable[None]] = _discard
+    end_stream: Callable[[], Awaitable[None]] = _do_nothing
+    """Ends the connection of a client of 2025, which comes back for the rest, where the application keeps a log of sessions."""
+
     _progress: float | None = None
 
     @property

@@ -43,9 +43,7 @@ def _read_host(url: str) -> str | None:
 
 
 async def read_body(server: McpServer, request: Request) -> bytes:
-    """Return the body. Raise `McpError`: 405 for another method than POST, 415 for another type than JSON, 413 for too long."""
-    if request.method != "POST":
-        raise refuse_http(405, "only POST is served here", {"Allow": "POST"})
+    """Return the body. Raise `McpError`: 415 for another type than JSON, 413 for too long."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise refuse_http(415, "the body must be application/json")
     length = request.headers.get("content-length", "")

@@ -18,6 +18,7 @@ from ferryman.serving.mcp.errors import McpError, refuse_http
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.headers import get_header
 from ferryman.serving.mcp.reading import check_envelope, check_origin, parse_message, read_body, read_id
+from ferryman.serving.mcp.resuming import check_session, respond_without_body
 from ferryman.serving.mcp.revisions import LEGACY, MODERN, PROTOCOL_VERSION, SESSION_HEADER, VERSION_HEADER
 from ferryman.serving.mcp.running import STREAM_MEDIA_TYPE, Outgoing, run
 from ferryman.serving.mcp.server import McpServer, Method
@@ -32,6 +33,8 @@ async def respond(server: McpServer, request: Request) -> Response:
     message: Mapping[str, Any] = {}
     try:
         check_origin(server, request)
+        if request.method != "POST":
+            return await respond_without_body(server, request)
         body = await read_body(server, request)
         caller = await server.authenticate(request, body)
         accepts = read_accept(request)
@@ -116,6 +119,8 @@ async def _respond_legacy(
     if message.get("method") == "initialize" and "id" in message:
         return await _initialize(server, principal, message["id"], params)
     session = await legacy.find_session(server, principal, request.headers)
+    log = server.session_log
+    await check_session(log, session)
     if "method" not in message:
         if server.receive_answer is not None:
             await server.receive_answer(session.id, message)
@@ -144,6 +149,7 @@ async def _respond_legacy(
         stream_after_s=server.stream_after_s,
         is_cancelled_by_leaving=False,
         register=register,
+        record=None if log is None else partial(log.record, session.id, exchange.id),
         is_legacy=True,
     )
 
@@ -161,7 +167,7 @@ async def _initialize(server: McpServer, principal: str, id: str | int, params: 
 
 async def _call(server: McpServer, exchange: McpExchange, method: Method, outgoing: Outgoing) -> None:
     """Run the method and send its result, or the error that it ended with."""
-    exchange.emit = outgoing.emit
+    exchange.emit, exchange.end_stream = outgoing.emit, outgoing.end_stream
     try:
         result = build_result(server, exchange, await method(exchange))
         message = {"jsonrpc": "2.0", "id": exchange.id, "result": result}

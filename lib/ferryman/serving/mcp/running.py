@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -23,29 +24,55 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 QUEUE_MAX = 16
 """Messages that may wait for a slow client; a request that has more waits with it."""
 
-STREAM_MEDIA_TYPE = "text/event-stream"
+RETRY_MS = 200
+"""After how many milliseconds a client of 2025 comes back for the rest of a stream."""
+
+STREAM_MEDIA_TYPE = frame.MEDIA_TYPE
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingEvent:
+    """A message on its way: None for an event without one. `id` names it in the log of a stream that may be resumed."""
+
+    message: Message | None
+    is_last: bool = False
+    id: str = ""
+    ends_stream: bool = False
+    """Whether the connection ends here, and the client comes back for the rest."""
+
+    def write(self) -> str:
+        """Return the event as it is sent."""
+        head = f"id: {self.id}\n" if self.id else ""
+        if self.message is None:
+            return f"{head}retry: {RETRY_MS}\ndata: \n\n" if self.id else frame.KEEP_ALIVE
+        return f"{head}event: message\ndata: {write_message(self.message)}\n\n"
 
 
 class Outgoing:
     """The messages of one request, in order: notifications, and the last one with its result or error."""
 
-    def __init__(self, *, with_stream: bool) -> None:
-        self._queue: asyncio.Queue[tuple[Message, bool]] = asyncio.Queue(QUEUE_MAX)
+    def __init__(self, *, with_stream: bool, record: Callable[[Message | None], Awaitable[str]] | None = None) -> None:
+        self._queue: asyncio.Queue[OutgoingEvent] = asyncio.Queue(QUEUE_MAX)
         self._with_stream = with_stream
+        self._record = record
         self._is_closed = False
         self.error: McpError | None = None
         """The error that the last message has."""
 
     async def emit(self, message: Message) -> None:
         """Send a message before the last one. Nothing is sent to a client that takes no event stream, or has left."""
-        if self._with_stream and not self._is_closed:
-            await self._queue.put((message, False))
+        if self._with_stream:
+            await self._put(OutgoingEvent(message, id=await self._log(message)))
 
     async def end(self, message: Message, error: McpError | None = None) -> None:
         """Send the last message."""
         self.error = error
-        if not self._is_closed:
-            await self._queue.put((message, True))
+        await self._put(OutgoingEvent(message, is_last=True, id=await self._log(message)))
+
+    async def end_stream(self) -> None:
+        """End the connection and go on; the client comes back for what follows. Only where streams may be resumed."""
+        if self._with_stream and self._record is not None:
+            await self._put(OutgoingEvent(None, ends_stream=True))
 
     def close(self) -> None:
         """Drop what waits and whatever follows: the client has left, and the work goes on without it."""
@@ -53,9 +80,21 @@ class Outgoing:
         while not self._queue.empty():
             self._queue.get_nowait()
 
-    async def get(self) -> tuple[Message, bool]:
-        """Return the next message, and whether it is the last one."""
+    async def get(self) -> OutgoingEvent:
+        """Return what is next."""
         return await self._queue.get()
+
+    async def begin(self) -> None:
+        """Begin a stream that may be resumed with an event that names its beginning, where there is a log."""
+        if self._with_stream and self._record is not None:
+            await self._put(OutgoingEvent(None, id=await self._record(None)))
+
+    async def _log(self, message: Message) -> str:
+        return "" if self._record is None else await self._record(message)
+
+    async def _put(self, event: OutgoingEvent) -> None:
+        if not self._is_closed:
+            await self._queue.put(event)
 
 
 async def run(
@@ -66,13 +105,15 @@ async def run(
     stream_after_s: float,
     is_cancelled_by_leaving: bool = True,
     register: Callable[[asyncio.Task[None]], None] | None = None,
+    record: Callable[[Message | None], Awaitable[str]] | None = None,
     is_legacy: bool = False,
 ) -> Response:
     """Return the response of a request whose `work` sends its messages into `Outgoing`.
 
-    `accepts` holds the media types that the client takes. `register` is given the task before it runs.
+    `accepts` holds the media types that the client takes. `register` is given the task before it runs. `record` stores the
+    events of a stream that may be resumed, and names them.
     """
-    outgoing = Outgoing(with_stream=STREAM_MEDIA_TYPE in accepts)
+    outgoing = Outgoing(with_stream=STREAM_MEDIA_TYPE in accepts, record=record)
     task = asyncio.create_task(_work(work, outgoing))
     if register is not None:
         register(task)
@@ -80,10 +121,10 @@ async def run(
     stream = MessageStream(outgoing, task, leaving, is_cancelled_by_leaving=is_cancelled_by_leaving)
     is_handed_over = False
     try:
-        message, is_last = await stream.get_next(stream_after_s if STREAM_MEDIA_TYPE in accepts else None)
-        if is_last and message is not None and MEDIA_TYPE in accepts:
-            return _write_json(message, outgoing.error, is_legacy=is_legacy)
-        stream.first = (message, is_last)
+        event = await stream.get_next(stream_after_s if STREAM_MEDIA_TYPE in accepts else None)
+        if event.is_last and event.message is not None and MEDIA_TYPE in accepts:
+            return _write_json(event.message, outgoing.error, is_legacy=is_legacy)
+        stream.first = event
         is_handed_over = True
         return stream
     except LeftError:
@@ -94,6 +135,7 @@ async def run(
 
 
 async def _work(work: Callable[[Outgoing], Awaitable[None]], outgoing: Outgoing) -> None:
+    await outgoing.begin()
     await work(outgoing)
 
 
@@ -122,11 +164,11 @@ class MessageStream(Response):
         del self.headers["content-length"]
         self._outgoing, self._task, self._leaving = outgoing, task, leaving
         self._is_cancelled_by_leaving = is_cancelled_by_leaving
-        self._getting: asyncio.Task[tuple[Message, bool]] | None = None
-        self.first: tuple[Message | None, bool] = (None, False)
+        self._getting: asyncio.Task[OutgoingEvent] | None = None
+        self.first = OutgoingEvent(None)
 
-    async def get_next(self, within_s: float | None) -> tuple[Message | None, bool]:
-        """Return the next message and whether it is the last one; None after `within_s` seconds. Raise `LeftError`."""
+    async def get_next(self, within_s: float | None) -> OutgoingEvent:
+        """Return the next event, one without a message after `within_s` seconds. Raise `LeftError`."""
         if self._getting is None:
             self._getting = asyncio.create_task(self._outgoing.get())
         await asyncio.wait({self._getting, self._leaving, self._task}, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
@@ -137,20 +179,20 @@ class MessageStream(Response):
             if not self._getting.done():
                 raise LeftError  # it was cancelled
         if not self._getting.done():
-            return None, False
+            return OutgoingEvent(None)
         getting, self._getting = self._getting, None
         return getting.result()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - `run` reads it
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            message, is_last = self.first
-            while True:
-                text = frame.KEEP_ALIVE if message is None else f"event: message\ndata: {write_message(message)}\n\n"
-                await send({"type": "http.response.body", "body": text.encode(), "more_body": not is_last})
-                if is_last:
+            event = self.first
+            while not event.ends_stream:
+                await send({"type": "http.response.body", "body": event.write().encode(), "more_body": not event.is_last})
+                if event.is_last:
                     return
-                message, is_last = await self.get_next(frame.KEEP_ALIVE_S)
+                event = await self.get_next(frame.KEEP_ALIVE_S)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         except LeftError:
             with suppress(OSError):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})

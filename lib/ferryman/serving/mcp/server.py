@@ -13,6 +13,7 @@ from ferryman.ports.clock import Clock
 from ferryman.serving.mcp.errors import ErrorCode, McpError
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.results import Notification, Result
+from ferryman.serving.mcp.session_log import SessionLog
 
 BODY_BYTES_MAX = 1_000_000
 LISTEN_S_MAX = 300.0
@@ -80,6 +81,7 @@ class McpServer:
     hosts: Collection[str] | None = None
     origins: Collection[str] = ()
     translate: Callable[[Exception, McpExchange | None], McpError] = hide_error
+    session_log: SessionLog | None = None
     receive_answer: Callable[[str, Mapping[str, Any]], Awaitable[None]] | None = None
     body_bytes_max: int = BODY_BYTES_MAX
     stream_after_s: float = STREAM_AFTER_S

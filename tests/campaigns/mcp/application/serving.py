@@ -16,6 +16,7 @@ from ferryman.serving.mcp import Complete, McpExchange, McpServer, Result, Subsc
 from ferryman.serving.mcp.revisions import TASKS
 
 from . import asking, reading, tasks, tools
+from .session_log import MemorySessionLog
 from .state import Process, SystemClock, Tasks, watch
 from .tools import Fixtures
 
@@ -91,6 +92,7 @@ def build_server(folder: Path, key: bytes) -> McpServer:
         listen=listen,
         session_keys=read_keys,
         hosts=("127.0.0.1", "localhost", "::1"),
+        session_log=MemorySessionLog(),
         receive_answer=deps.process.receive_answer,
     )
 

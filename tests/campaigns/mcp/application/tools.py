@@ -124,6 +124,12 @@ async def route(_: Fixtures, __: McpExchange, arguments: Mapping[str, Any]) -> R
     return answer(f"Routed to {arguments.get('region', 'nowhere')}")
 
 
+async def reconnect(_: Fixtures, exchange: McpExchange, __: Mapping[str, Any]) -> Result:
+    await exchange.end_stream()
+    await asyncio.sleep(STEP_S)
+    return answer("The client has come back.")
+
+
 async def need_sampling(_: Fixtures, exchange: McpExchange, __: Mapping[str, Any]) -> Result:
     exchange.require("sampling")
     return answer("The client declares sampling.")
@@ -149,6 +155,7 @@ TOOLS = (
     FixtureTool("test_trigger_tool_change", "Announce that the list of tools has changed", change_tools),
     FixtureTool("test_trigger_prompt_change", "Announce that the list of prompts has changed", change_prompts),
     FixtureTool("test_missing_capability", "Require the client's capability of sampling", need_sampling),
+    FixtureTool("test_reconnection", "End the stream of a client of 2025 before the result", reconnect),
     FixtureTool("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features", say_simple, RICH_SCHEMA),
     FixtureTool("greet", "Greet somebody", greet, takes(name=_TEXT)),
     FixtureTool("test_custom_header", "Route by a header", route, takes(region={"type": "string", "x-mcp-header": "Region"})),
