@@ -214,7 +214,7 @@ class FirestoreExecutions(FirestoreParking, FirestoreRequests, FirestoreAnswers,
         if checked is None or checked.lease.expires_at <= now:
             return await self._commit(execution, turn, created, now=now, lease=lease)
         after = replace(execution, lease=replace(checked.lease, expires_at=now + lease))
-        change = documents.write_fields(after, *rules.TURN_FIELDS)
+        change = documents.write_fields(after, *rules.list_turn_fields(after))
         reference = self._places.locate_execution(execution.id)
         if await turns.commit_unchanged(self._client, reference, change, created, since=checked.updated_at):
             return after
@@ -235,7 +235,7 @@ class FirestoreExecutions(FirestoreParking, FirestoreRequests, FirestoreAnswers,
         after = replace(execution, lease=replace(rules.check_fence(current, execution, now), expires_at=now + lease))
         if turn.receipts and current.receipts == execution.receipts:
             return after  # it was stored, and the answer was lost
-        self._update(transaction, after, rules.TURN_FIELDS)
+        self._update(transaction, after, rules.list_turn_fields(after))
         self._create(transaction, created)
         return after
 

@@ -131,7 +131,7 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
         if turn.entry is not None:
             self._memory.entries[turn.entry.id] = turn.entry
         self._add_usage(turn.usage_event)
-        self._update(current, after, rules.TURN_FIELDS)
+        self._update(current, after, rules.list_turn_fields(after))
         return after
 
     async def journal_sub_calls(

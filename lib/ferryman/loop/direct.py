@@ -12,8 +12,9 @@ from typing import Any
 
 from ferryman.catalog.tools import FINDERS
 from ferryman.domain.conversations.reading import fit_ticket
+from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.message import Reply
+from ferryman.domain.executions.message import Block, Reply, extract_calls
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.loop.journal import Run
@@ -39,6 +40,12 @@ def write_reply(execution: Execution) -> Reply:
         raise RejectedError(UNREADABLE)
     block = {"type": "tool_use", "id": CALL, "name": execution.called_tool, "input": arguments}
     return Reply(content=(block,), stop_reason="tool_use", usage=Usage())
+
+
+def keep_scanned(execution: Execution, content: Sequence[Block]) -> Execution:
+    """Return a direct call with its arguments as their scan left them in its turn: from then on nothing else rests anywhere."""
+    (call,) = extract_calls(content)
+    return replace(execution, input=json.dumps(call.arguments, separators=(",", ":")))
 
 
 def select_called(

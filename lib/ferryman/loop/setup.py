@@ -118,7 +118,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     history: Sequence[Message] = read.messages
     if holds_secrets(policy):
         history = await scan_history(deps, opened, history)
-    is_foreign = execution.is_from_client or read.is_foreign
+    is_foreign = execution.has_foreign_input or read.is_foreign
     foreign = (READ,) if is_foreign or execution.called_tool else ()
     summary, label = read.summary, join((read.label, label_definitions(declared), *foreign))
     opening = await _build_opening(deps, opened, start, policy, tools=narrowed, now=now)
@@ -177,7 +177,7 @@ async def _build_opening(
         "task_name": task.name,
     }
     # a conversation goes on for many questions: what the task is stands before all of them, and before what a client wrote
-    is_apart = bool(execution.answer or execution.is_from_client)
+    is_apart = bool(execution.answer or execution.has_foreign_input)
     fixed_texts = (start.agent.system_prompt, task.system_prompt, task.task_prompt if is_apart else "")
     prompts = (prompt.render_variables(text, variables) for text in fixed_texts)
     access = describe_access(policy.credentials, policy.domains, policy.headers)

@@ -79,6 +79,7 @@ async def _write_call(deps: LoopDependencies, run: Run, audience: Audience | Non
         raise ExecutionCancelledError("cancelled")
     run.execution = before = current
     content = await _scan(deps, run, reply, None)
+    run.execution = direct.keep_scanned(run.execution, content)
     try:
         await _commit(deps, run, reply, content, signer, closing=False)
     except UnavailableError:

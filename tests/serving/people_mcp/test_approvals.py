@@ -197,7 +197,7 @@ async def test_a_state_is_refused_to_others_to_other_requests_and_once_it_is_old
 async def test_a_state_of_an_execution_that_is_gone_leads_nowhere(people: McpStage) -> None:
     client = people.client(capabilities=URL)
     state = (await ask(client))["requestState"]
-    people.memory.executions = {}
+    people.memory.executions.clear()
     assert (await client.call_tool("http_post", ARGUMENTS, requestState=state)).status == 404
 
 

@@ -199,6 +199,11 @@ class Execution(ExecutionSummary):
         return replace(self, imported_from=None, **ids)
 
     @property
+    def has_foreign_input(self) -> bool:
+        """Whether what it is given came through an MCP client."""
+        return self.is_from_client and bool(self.input)
+
+    @property
     def epoch(self) -> int:
         """The epoch of the latest lease; 0 before the first."""
         return self.lease.epoch if self.lease else 0

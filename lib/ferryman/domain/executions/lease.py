@@ -76,6 +76,12 @@ TURN_FIELDS = (
 )
 """What a turn's commit stores of the execution; the cancel flag is never among it."""
 
+
+def list_turn_fields(execution: Execution) -> tuple[str, ...]:
+    """Return what the commit of a turn stores of `execution`: of a direct call its arguments, too, as their scan left them."""
+    return (*TURN_FIELDS, "input") if execution.called_tool else TURN_FIELDS
+
+
 PLAN_FIELDS = ("events", "receipts")  # what the calls that a call asks for change; the turn's own commit has the rest
 WAITING_FIELDS = ("waiting_for", "waiting_since", "waited_s", "credits_reserved", "credits_returned")
 ENDING_FIELDS = (*TURN_FIELDS, *WAITING_FIELDS, "status", "output", "error", "completed_at")

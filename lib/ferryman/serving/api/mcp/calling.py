@@ -23,7 +23,7 @@ from ferryman.serving.api.mcp.outcome import GET_EXECUTION, build_outcome, write
 from ferryman.serving.api.mcp.own_tools import ASK_AGENT, LIST_TASKS, OWN_TOOLS, READING, RUN_TASK, TASKS_LISTED_MAX, WAIT_S_MAX
 from ferryman.serving.api.mcp.starting import ask_agent, start_call, start_task
 from ferryman.serving.api.mcp.tasks import describe_task
-from ferryman.serving.api.mcp.waiting import MOMENT_S, is_settled, wait
+from ferryman.serving.api.mcp.waiting import MOMENT_S, wait, waits_for_person
 from ferryman.serving.mcp.errors import refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.pages import paginate
@@ -118,8 +118,8 @@ async def _finish(deps: ApiDependencies, exchange: McpExchange, execution: Execu
     within_s = min(MOMENT_S, deps.answer_wait_s) if exchange.has_tasks else deps.answer_wait_s
     current = await wait(deps, caller.caller, execution, exchange, within_s=within_s)
     if exchange.has_tasks and not current.status.terminal:
-        return TaskCreated(describe_task(deps, exchange, current))
-    if current.waiting_for and shows_links(exchange):
+        return TaskCreated(await describe_task(deps, exchange, current))
+    if shows_links(exchange) and await waits_for_person(deps, current):
         return await require_person(deps, exchange, current)
     return Complete(await build_outcome(deps, current, url=caller.url))
 
@@ -140,8 +140,7 @@ async def _get_execution(
         execution = await deps.executions.get(name) if is_id(name) else None
     if execution is None or not caller.caller.sees(execution):
         raise NotFoundError("execution")
-    if not is_settled(execution):
-        execution = await wait(deps, caller.caller, execution, exchange, within_s=min(within_s, deps.answer_wait_s))
+    execution = await wait(deps, caller.caller, execution, exchange, within_s=min(within_s, deps.answer_wait_s))
     return Complete(await build_outcome(deps, execution, url=caller.url))
 
 

@@ -15,6 +15,7 @@ from ferryman.domain.calls.labelling import label_ticket
 from ferryman.domain.conversations.reading import fit_ticket
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.labels.label import Integrity
+from ferryman.serving.api.mcp.waiting import waits_for_person
 
 GET_EXECUTION = "get_execution"
 
@@ -52,7 +53,7 @@ async def build_outcome(deps: ApiDependencies, execution: Execution, *, url: str
         return await _build_ended(deps, execution)
     about: dict[str, Any] = {"ok": None, "code": None, "suggestion": None, **_identify(execution)}
     again = f'Call {GET_EXECUTION} with {{"execution_id": "{execution.id}"}} for its result.'
-    if execution.waiting_for:
+    if await waits_for_person(deps, execution):
         link = build_link(url, execution.waiting_for)
         about |= {"status": WAITING, "approval_url": link}
         return write_result(f"A person has to decide about a call first, at {link}\n{again}", about, is_error=False)

@@ -19,6 +19,7 @@ from ferryman.serving.api.cancelling import cancel
 from ferryman.serving.api.mcp.approvals import build_requests
 from ferryman.serving.api.mcp.caller import McpCaller, check_may_run, get_caller, hold_turn
 from ferryman.serving.api.mcp.outcome import build_link, build_outcome
+from ferryman.serving.api.mcp.waiting import waits_for_person
 from ferryman.serving.api.revocation import still_has_right
 from ferryman.serving.mcp.errors import McpError, refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
@@ -77,24 +78,25 @@ async def select_tasks(deps: ApiDependencies, caller: McpCaller, names: Sequence
     return [execution for execution in read if execution is not None and caller.caller.sees(execution)]
 
 
-def describe_task(deps: ApiDependencies, exchange: McpExchange, execution: Execution) -> dict[str, Any]:
+async def describe_task(deps: ApiDependencies, exchange: McpExchange, execution: Execution) -> dict[str, Any]:
     """Return the `Task` of an execution, without its result."""
     now = deps.clock.now()
-    status, message = _read_status(exchange, execution)
+    is_waiting = await waits_for_person(deps, execution)
+    status, message = _read_status(exchange, execution, is_waiting=is_waiting)
     described = {
         "taskId": execution.id,
         "status": status,
         "createdAt": _write_time(execution.created_at),
         "lastUpdatedAt": _write_time(_find_change(execution)),
         "ttlMs": _compute_ttl_ms(deps, execution, now),
-        "pollIntervalMs": POLL_WAITING_MS if execution.waiting_for else POLL_MS,
+        "pollIntervalMs": POLL_WAITING_MS if is_waiting else POLL_MS,
     }
     return described if message is None else {**described, "statusMessage": message}
 
 
 async def describe_in_detail(deps: ApiDependencies, exchange: McpExchange, execution: Execution) -> dict[str, Any]:
     """Return the `DetailedTask` of an execution: with its result, or with what it waits for."""
-    described = describe_task(deps, exchange, execution)
+    described = await describe_task(deps, exchange, execution)
     url = get_caller(exchange).url
     if described["status"] == "completed":
         return {**described, "result": {**await build_outcome(deps, execution, url=url), "resultType": "complete"}}
@@ -103,13 +105,13 @@ async def describe_in_detail(deps: ApiDependencies, exchange: McpExchange, execu
     return described
 
 
-def _read_status(exchange: McpExchange, execution: Execution) -> tuple[str, str | None]:
+def _read_status(exchange: McpExchange, execution: Execution, *, is_waiting: bool) -> tuple[str, str | None]:
     """Return the status of a task, and what is told about it. A call that failed has a result, and so has completed."""
     if execution.status in CANCELLED:
         return "cancelled", execution.error
     if execution.status.terminal:
         return "completed", execution.error
-    if execution.waiting_for:
+    if is_waiting:
         message = f"A person has to decide about a call, at {build_link(get_caller(exchange).url, execution.waiting_for)}"
         # a client that opens no pages is not asked to: it reads where a person does
         return ("input_required" if exchange.declares("elicitation", "url") else "working"), message

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import aclosing
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.approvals.approval import ApprovalState
 from ferryman.domain.conversations.watched import WatchedAnswer
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.workspaces.member import Right
@@ -27,7 +28,7 @@ async def wait(
     meanwhile.
     """
     current, owner = execution, caller.owner.id
-    if is_settled(current) or within_s <= 0 or deps.watchers[owner] >= get_plan(deps, caller.owner).streams:
+    if await is_settled(deps, current) or within_s <= 0 or deps.watchers[owner] >= get_plan(deps, caller.owner).streams:
         return current
     deps.watchers[owner] += 1
     try:
@@ -35,7 +36,7 @@ async def wait(
             async for snapshot in snapshots:
                 current = snapshot.execution
                 await _report(exchange, snapshot)
-                if is_settled(current):
+                if await is_settled(deps, current):
                     break
     except TimeoutError:
         pass
@@ -48,9 +49,17 @@ async def wait(
     return current
 
 
-def is_settled(execution: Execution) -> bool:
+async def is_settled(deps: ApiDependencies, execution: Execution) -> bool:
     """Tell whether nothing happens any more unless a person decides."""
-    return execution.status.terminal or bool(execution.waiting_for)
+    return execution.status.terminal or await waits_for_person(deps, execution)
+
+
+async def waits_for_person(deps: ApiDependencies, execution: Execution) -> bool:
+    """Tell whether a person has yet to decide: what is decided goes on, though the execution may not have begun to."""
+    if execution.status.terminal or not execution.waiting_for:
+        return False
+    approval = await deps.approvals.get(execution.waiting_for)
+    return approval is not None and approval.state is ApprovalState.PENDING and deps.clock.now() < approval.expires_at
 
 
 async def _report(exchange: McpExchange, snapshot: WatchedAnswer) -> None:
