@@ -13,14 +13,15 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from ferryman.composition.api import ApiDependencies
-from ferryman.serving.api.mcp import calling, tasks
+from ferryman.serving.api.mcp import calling, completion, prompts, resources, tasks
 from ferryman.serving.api.mcp.approvals import list_keys
-from ferryman.serving.api.mcp.caller import McpCaller, authenticate, get_caller
+from ferryman.serving.api.mcp.caller import McpCaller, authenticate
 from ferryman.serving.api.mcp.failures import translate
+from ferryman.serving.api.mcp.listening import open_subscription
 from ferryman.serving.mcp import respond
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.revisions import TASKS
-from ferryman.serving.mcp.server import McpServer, Method, Subscription
+from ferryman.serving.mcp.server import McpServer, Method
 
 NAME, TITLE, VERSION = "ferryman", "Ferryman", "1"
 PATH = "/mcp"
@@ -31,11 +32,23 @@ INSTRUCTIONS = (
     "one. What takes long is picked up with get_execution."
 )
 
-CAPABILITIES: Mapping[str, Any] = {"tools": {}, "extensions": {TASKS: {}}}
+CAPABILITIES: Mapping[str, Any] = {
+    "tools": {"listChanged": True},
+    "resources": {"listChanged": True, "subscribe": True},
+    "prompts": {"listChanged": True},
+    "completions": {},
+    "extensions": {TASKS: {}},
+}
 
 METHODS: Mapping[str, Callable[[ApiDependencies, McpExchange], Any]] = {
     "tools/list": calling.list_tools,
     "tools/call": calling.call_tool,
+    "resources/list": resources.list_resources,
+    "resources/templates/list": resources.list_templates,
+    "resources/read": resources.read_resource,
+    "prompts/list": prompts.list_prompts,
+    "prompts/get": prompts.get_prompt,
+    "completion/complete": completion.complete_argument,
     "tasks/get": tasks.get_task,
     "tasks/update": tasks.update_task,
     "tasks/cancel": tasks.cancel_task,
@@ -56,7 +69,7 @@ def build_server(deps: ApiDependencies) -> McpServer:
         authenticate=partial(authenticate, deps),
         principal=_name_principal,
         find_schema=partial(calling.find_schema, deps),
-        listen=partial(_listen, deps),
+        listen=partial(open_subscription, deps),
         session_keys=partial(_list_session_keys, deps),
         translate=partial(translate, deps),
     )
@@ -68,13 +81,6 @@ def _name_principal(caller: McpCaller) -> str:
 
 async def _list_session_keys(deps: ApiDependencies) -> Sequence[bytes]:
     return await list_keys(deps)
-
-
-async def _listen(deps: ApiDependencies, exchange: McpExchange, wanted_filter: Mapping[str, Any]) -> Subscription:
-    """Return a subscription to those of the tasks that the caller sees; of others nothing is told."""
-    executions = await tasks.select_tasks(deps, get_caller(exchange), wanted_filter.get("taskIds", ()))
-    granted = {"taskIds": [execution.id for execution in executions]} if "taskIds" in wanted_filter else {}
-    return Subscription(granted, tasks.watch_tasks(deps, exchange, executions))
 
 
 class McpEndpoint:

@@ -1,4 +1,4 @@
-"""Prompts: the tasks of an agent, as MCP offers them to people in a client's menu. What they say, the owner wrote."""
+"""Prompts: the tasks of a workspace, as MCP offers them to people in a client's menu. What they say, the owner wrote."""
 
 from __future__ import annotations
 
@@ -11,38 +11,45 @@ from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
 from ferryman.domain.ids import is_id
 from ferryman.domain.tasks.prompt import render_variables
 from ferryman.domain.tasks.task import Task, TaskFilter, TaskSummary
-from ferryman.domain.workspaces.member import Right
-from ferryman.serving.api.rights import Caller, check_right
-from ferryman.serving.mcp import Complete, McpExchange, paginate, refuse_params
+from ferryman.serving.api.mcp.caller import get_caller, hold_turn
+from ferryman.serving.api.rights import Caller
+from ferryman.serving.mcp import Complete, McpExchange, Result, paginate, refuse_params
 
 ARGUMENT = {"name": "input", "description": "What to add to the prompt of the task", "required": False}
 LIST_TTL_MS = 5_000
 
 
-async def list_agent_tasks(deps: ApiDependencies, caller: Caller, agent: str) -> Sequence[TaskSummary]:
-    """Return the enabled tasks of an agent, the oldest first: without the one that its conversations are answered with."""
-    page = await deps.tasks.list(caller.workspace, which=TaskFilter(agent=agent, enabled=True))
-    return [task for task in page if task.id != derive_chat_task(agent)]
+async def list_offered_tasks(deps: ApiDependencies, caller: Caller) -> Sequence[TaskSummary]:
+    """Return the enabled tasks of the workspace, the oldest first: without those that conversations are answered with."""
+    page = await deps.tasks.list(caller.workspace, which=TaskFilter(enabled=True))
+    return [task for task in page if not is_chat_task(task)]
 
 
-async def list_prompts(deps: ApiDependencies, caller: Caller, agent: str, exchange: McpExchange) -> Complete:
-    """Return a page of the agent's tasks."""
-    check_right(Right.READ, caller)
-    tasks = await list_agent_tasks(deps, caller, agent)
+def is_chat_task(task: TaskSummary) -> bool:
+    """Tell whether the conversations of an agent are answered with this task."""
+    return task.id == derive_chat_task(task.agent)
+
+
+async def list_prompts(deps: ApiDependencies, exchange: McpExchange) -> Result:
+    """Answer prompts/list: the tasks of the workspace."""
+    caller = get_caller(exchange).caller
+    async with hold_turn(deps, caller):
+        tasks = await list_offered_tasks(deps, caller)
     page, after = paginate(exchange, tasks, lambda task: f"{task.created_at.isoformat(timespec='microseconds')} {task.id}")
     return Complete({"prompts": [_describe(task) for task in page], **after}, ttl_ms=LIST_TTL_MS)
 
 
-async def get_prompt(deps: ApiDependencies, caller: Caller, agent: str, exchange: McpExchange) -> Complete:
-    """Return the prompt of a task, with its variables filled in and the `input` after it.
+async def get_prompt(deps: ApiDependencies, exchange: McpExchange) -> Result:
+    """Answer prompts/get: the prompts of a task, with their variables filled in, and the `input` after them.
 
-    Raise `McpError` with -32602 for a task that is not the agent's, and for arguments that a prompt does not have.
+    Raise `McpError` with -32602 for a task that is not the workspace's, and for arguments that a prompt does not have.
     """
-    check_right(Right.READ, caller)
+    caller = get_caller(exchange).caller
     name, addition = exchange.get_text("name"), _read_input(exchange)
-    task = await find_agent_task(deps, caller, agent, name)
+    async with hold_turn(deps, caller):
+        task = await find_prompt(deps, caller, name)
     if task is None:
-        raise refuse_params("name is no prompt of this agent: prompts/list has them")
+        raise refuse_params("name is no prompt of this workspace: prompts/list has them")
     now = deps.clock.now()
     variables = {"date": now.strftime("%Y-%m-%d"), "datetime": now.isoformat(), "task_name": task.name}
     texts = (render_variables(text, variables) for text in (task.system_prompt, task.task_prompt))
@@ -50,12 +57,10 @@ async def get_prompt(deps: ApiDependencies, caller: Caller, agent: str, exchange
     return Complete({"messages": messages, **({"description": task.description} if task.description else {})})
 
 
-async def find_agent_task(deps: ApiDependencies, caller: Caller, agent: str, name: str) -> Task | None:
-    """Return an enabled task of the agent; None for any other, as for one that is not there."""
+async def find_prompt(deps: ApiDependencies, caller: Caller, name: str) -> Task | None:
+    """Return the task that is a prompt of this name; None for any other, as for one that is not there."""
     task = await deps.tasks.get(name) if is_id(name) else None
-    if task is None or not caller.sees(task) or not task.enabled:
-        return None
-    return task if task.agent == agent and task.id != derive_chat_task(agent) else None
+    return task if task is not None and caller.sees(task) and task.enabled and not is_chat_task(task) else None
 
 
 def _read_input(exchange: McpExchange) -> str:

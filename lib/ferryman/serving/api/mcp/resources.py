@@ -12,11 +12,11 @@ from ferryman.domain.files.keys import clean_key
 from ferryman.domain.files.object import Object, ObjectChangedError, ObjectEntry, ObjectMissingError
 from ferryman.domain.files.texts import is_text_type
 from ferryman.domain.problem import InvalidInputError
-from ferryman.domain.workspaces.member import Right
 from ferryman.serving.api.files import READS_RATE
 from ferryman.serving.api.limits import take_token
-from ferryman.serving.api.rights import Caller, check_right
-from ferryman.serving.mcp import Complete, ErrorCode, McpError, McpExchange, refuse_params
+from ferryman.serving.api.mcp.caller import get_caller, hold_turn
+from ferryman.serving.api.rights import Caller
+from ferryman.serving.mcp import Complete, ErrorCode, McpError, McpExchange, Result, refuse_params
 from ferryman.serving.mcp.pages import PAGE_SIZE, read_cursor, write_cursor
 
 PREFIX = "ferryman://files/"
@@ -50,14 +50,14 @@ def refuse_missing(uri: str) -> McpError:
     return McpError(ErrorCode.INVALID_PARAMS, "Resource not found", {"uri": uri})
 
 
-async def list_resources(deps: ApiDependencies, caller: Caller, exchange: McpExchange) -> Complete:
-    """Return a page of the workspace's files, by key."""
-    check_right(Right.READ, caller)
-    cursor = read_cursor(exchange)
+async def list_resources(deps: ApiDependencies, exchange: McpExchange) -> Result:
+    """Answer resources/list: the workspace's files, by key."""
+    caller, cursor = get_caller(exchange).caller, read_cursor(exchange)
     if not keeps_files(deps.tools):
         return Complete({"resources": []}, ttl_ms=LIST_TTL_MS)
     try:
-        page = await deps.files.list(caller.workspace, "", cursor=cursor, most=PAGE_SIZE)
+        async with hold_turn(deps, caller):
+            page = await deps.files.list(caller.workspace, "", cursor=cursor, most=PAGE_SIZE)
     except InvalidInputError as error:
         raise refuse_params(str(error)) from None
     content: dict[str, Any] = {"resources": [_describe(entry) for entry in page.entries]}
@@ -66,9 +66,8 @@ async def list_resources(deps: ApiDependencies, caller: Caller, exchange: McpExc
     return Complete(content, ttl_ms=LIST_TTL_MS)
 
 
-async def list_templates(deps: ApiDependencies, caller: Caller, exchange: McpExchange) -> Complete:
-    """Return the one template: a file by its key."""
-    check_right(Right.READ, caller)
+async def list_templates(deps: ApiDependencies, exchange: McpExchange) -> Result:
+    """Answer resources/templates/list: the one template, a file by its key."""
     if read_cursor(exchange) is not None:
         raise refuse_params("cursor is not one of this list: begin without one")
     template = {
@@ -80,26 +79,26 @@ async def list_templates(deps: ApiDependencies, caller: Caller, exchange: McpExc
     return Complete({"resourceTemplates": [template] if keeps_files(deps.tools) else []}, ttl_ms=LIST_TTL_MS)
 
 
-async def read_resource(deps: ApiDependencies, caller: Caller, exchange: McpExchange) -> Complete:
-    """Return the content of a file: as a text where it is one, else in Base64.
+async def read_resource(deps: ApiDependencies, exchange: McpExchange) -> Result:
+    """Answer resources/read: the content of a file, as a text where it is one, else in Base64.
 
-    Raise `McpError` with -32602 for a file that is not there, or is longer than `CONTENT_BYTES_MAX`.
+    Raise `McpError` with -32602 for a file that is not there, or is longer than `CONTENT_BYTES_MAX`, and 429 for too many.
     """
-    check_right(Right.READ, caller)
-    uri = exchange.get_text("uri")
+    caller, uri = get_caller(exchange).caller, exchange.get_text("uri")
     key = parse_uri(uri)
     if not keeps_files(deps.tools):
         raise refuse_missing(uri)
     take_token(deps.file_rates, f"downloads:{caller.owner.id}", READS_RATE, now=deps.clock.now(), what="downloads")
-    file = await deps.files.head(caller.workspace, key)
-    if file is None:
-        raise refuse_missing(uri)
-    if file.size_bytes > CONTENT_BYTES_MAX:
-        raise refuse_params(
-            f"uri names a file of {file.size_bytes:,} bytes, and at most {CONTENT_BYTES_MAX:,} are read as a resource: "
-            f"download it from /v1/files/{quote(key)}"
-        )
-    content = await _read(deps, caller, file, uri)
+    async with hold_turn(deps, caller):
+        file = await deps.files.head(caller.workspace, key)
+        if file is None:
+            raise refuse_missing(uri)
+        if file.size_bytes > CONTENT_BYTES_MAX:
+            raise refuse_params(
+                f"uri names a file of {file.size_bytes:,} bytes, and at most {CONTENT_BYTES_MAX:,} are read as a resource: "
+                f"download it from /v1/files/{quote(key)}"
+            )
+        content = await _read(deps, caller, file, uri)
     return Complete({"contents": [_write_content(uri, file, content)]})
 
 
