@@ -72,8 +72,8 @@ async def test_another_content_of_a_file_that_is_followed_is_told_with_its_uri(p
     posting = people.client().begin("subscriptions/listen", {"notifications": {"resourceSubscriptions": [uri]}})
     await posting.wait_for(1)
     await write(people, "a.md", b"1")
-    told = (await posting.wait_for(2))[1]
-    assert (told["method"], told["params"]["uri"]) == ("notifications/resources/updated", uri)
+    updated = (await posting.wait_for(2))[1]
+    assert (updated["method"], updated["params"]["uri"]) == ("notifications/resources/updated", uri)
     await posting.leave()
 
 
