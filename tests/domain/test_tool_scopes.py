@@ -26,5 +26,5 @@ def test_a_tool_is_covered_by_its_name_or_its_category(scopes: tuple[str, ...] |
     assert covers_tool(scopes, "web_search_tool", "search") is is_covered
 
 
-def test_a_tool_whose_name_looks_like_a_category_is_not_covered_by_it() -> None:
+def test_a_tool_with_the_name_of_a_category_is_not_covered_by_that() -> None:
     assert not covers_tool(("category:search",), "search", "files")
