@@ -302,3 +302,33 @@ def test_what_is_no_endpoint_is_refused_with_its_variable_and_without_the_text(n
 
 def test_the_endpoint_does_not_show_in_the_settings_text():
     assert "10.1.2.3" not in repr(read({SEARXNG_VARIABLES[0]: "http://10.1.2.3:8080"}))
+
+
+OAUTH = {"FERRYMAN_OAUTH_ISSUER": "https://login.example.com/tenant", "FERRYMAN_OAUTH_RESOURCE": "https://api.example.com/mcp"}
+
+
+def test_an_authorization_server_and_the_url_of_mcp_are_named_together():
+    assert (read(OAUTH).oauth_issuer, read(OAUTH).oauth_resource) == tuple(OAUTH.values())
+    assert (read({}).oauth_issuer, read(dict.fromkeys(OAUTH, "")).oauth_resource) == ("", "")
+    for name in OAUTH:
+        with pytest.raises(MisconfiguredError, match="needed together"):
+            read({name: OAUTH[name]})
+
+
+@pytest.mark.parametrize("issuer", ["http://login.example.com", "https://login.example.com?a=b", "login", "https://a.test/#x"])
+def test_an_issuer_is_an_https_url_without_query(issuer):
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_OAUTH_ISSUER must be"):
+        read({**OAUTH, "FERRYMAN_OAUTH_ISSUER": issuer})
+
+
+@pytest.mark.parametrize("resource", ["https://api.example.com", "https://api.example.com/mcp?x", "api.example.com/mcp"])
+def test_the_resource_is_the_url_of_mcp(resource):
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_OAUTH_RESOURCE must be"):
+        read({**OAUTH, "FERRYMAN_OAUTH_RESOURCE": resource})
+
+
+def test_access_tokens_are_sent_in_clear_on_the_local_stack_alone():
+    plain = {**OAUTH, "FERRYMAN_OAUTH_RESOURCE": "http://127.0.0.1:8080/mcp"}
+    assert read({**plain, "FIRESTORE_EMULATOR_HOST": "127.0.0.1:1"}).oauth_resource == "http://127.0.0.1:8080/mcp"
+    with pytest.raises(MisconfiguredError, match="must be https"):
+        read(plain)

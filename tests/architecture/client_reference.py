@@ -19,7 +19,7 @@ ANSWERS = (
     *("PlanResponse", "ModelResponse", "AgentResponse"),
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "UsageReport", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
-    *("KeyResponse", "NewKeyResponse", "AuditEntryResponse", "ArchiveImportResponse"),
+    *("KeyResponse", "NewKeyResponse", "IdentityResponse", "AuditEntryResponse", "ArchiveImportResponse"),
     *("ConversationResponse", "MessageResponse", "ChatResponse"),
     *("FileResponse", "StoredFileResponse", "FileLinkResponse", "DirectLinkResponse"),
     *("ListedApproval", "ApprovalResponse", "StandingApprovalResponse"),

@@ -197,3 +197,16 @@ async def test_audit_entries_come_newest_first_page_by_page(stores: Stores) -> N
     rest = await stores.audit.list("ann", HERE, after=page.end, most=1)
     assert (rest.items, rest.end) == ((entries[1],), None)
     assert (await stores.audit.list("bob", HERE, most=1)).items == ()
+
+
+async def test_a_digest_is_that_of_one_key_which_is_kept_with_its_tools_and_its_identity(stores: Stores) -> None:
+    await join(stores, "eve")
+    link = ApiKey(
+        **{"id": "link", "owner": "ann", "person": "eve", "workspace": HERE, "created_at": NOW},
+        **{"issuer": "https://login.example.test", "subject": "248289761001", "tools": ("category:search", "calculator")},
+    )
+    await stores.keys.create("identity", link)
+    await stores.keys.create("identity", link)
+    with pytest.raises(StaleError):
+        await stores.keys.create("identity", replace(link, id="other", subject="another"))
+    assert await stores.keys.find("identity") == link

@@ -23,6 +23,7 @@ from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.identity import AccessToken
 from ferryman.domain.workspaces.member import Membership, Right, Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation, Person
@@ -56,8 +57,10 @@ from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.serving import api, keys
 from ferryman.tools.files.workspace_files import WorkspaceFiles
 from ferryman.vault import seal, sign
+from ferryman.vault.access_tokens import AccessTokenReader
 from ferryman.vault.decision_keys import DecisionSigning, derive_decision_public_key
 from ferryman.vault.purpose_keys import DerivedPurposeKeys
+from tests.authority import ISSUER, RESOURCE, Authority
 from tests.builders import build_label
 from tests.plain_gate import TableNames
 
@@ -144,6 +147,7 @@ class Stage:
     ids: CountingIds = field(default_factory=CountingIds)
     keys: dict[str, str] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
+    authority: Authority = field(default_factory=Authority)
     answer_wait_s: float = 0.0
     receipt_keys: dict[int, bytes] = field(default_factory=lambda: {1: sign.derive_public_key(SIGNING)})
 
@@ -208,6 +212,8 @@ class Stage:
             integrations=INTEGRATIONS,
             models=PRICES,
             poll_s=0.001,
+            resource=RESOURCE,
+            access_tokens=AccessTokenReader(ISSUER, RESOURCE.url, self.authority, self.clock),
             answer_wait_s=self.answer_wait_s,
             direct_links=True,
         )
@@ -261,6 +267,10 @@ class Stage:
         membership = Membership(**place, person=person.id, role=Role.OPERATOR, created_at=START)
         self.memory.memberships[place["workspace"], person.id] = membership
         self.memory.keys[f"digest of {owner}"] = ApiKey(**place, id=f"key_{owner}", person=person.id, created_at=START)
+        identity = AccessToken(issuer=ISSUER, subject=f"subject of {owner}", scopes=frozenset())
+        self.memory.keys[identity.digest] = ApiKey(
+            **place, id=f"identity_{owner}", issuer=identity.issuer, subject=identity.subject, created_at=START
+        )
         for digest, name in ((f"digest of {owner}", f"inv_{owner}"), (keys.digest_key(TOKEN), f"inv_second_{owner}")):
             self.memory.invitations.setdefault(
                 digest,

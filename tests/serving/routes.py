@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from ferryman.inmemory.clock import START
+from tests.authority import sign_token
 from tests.canaries import canary
 
 from .conftest import TASK
 from .values import EMPTY, IMPORTED, TOKEN, build_approval
 
-PEOPLE = ("person", "invitation", "key")
+PEOPLE = ("person", "invitation", "key", "identity")
 VALUE = canary.create_key("serving, every route", 20, before="gh-")
 CONNECTION = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
 CREDENTIAL = {"value": VALUE, "service": "github"}
@@ -36,6 +39,9 @@ IMPORT = {
 }
 IMPORT_FILE = {"name": IMPORTED.name, "sha256": IMPORTED.last, "content": EMPTY}
 
+LASTING = sign_token(exp=int((START + timedelta(days=30)).timestamp()))
+"""An access token that outlives every test's clock."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -55,6 +61,7 @@ class Ask:
             "person_id": "person_ann",
             "invitation_id": "inv_ann",
             "key_id": "key_ann",
+            "identity_id": "identity_ann",
             "agent_id": "agent_ann",
             "conversation_id": "conv_ann",
             "message_number": "2",
@@ -155,6 +162,9 @@ ROUTES = (
     Ask("POST", "/v1/join", 201, {"token": TOKEN}),
     Ask("POST", "/v1/keys", 201, {"name": "laptop"}),
     Ask("GET", "/v1/keys", 200),
+    Ask("POST", "/v1/identities", 201, {"access_token": LASTING}),
+    Ask("GET", "/v1/identities", 200),
+    Ask("DELETE", "/v1/identities/{identity_id}", 204),
     Ask("GET", "/v1/audit-entries", 200),
     Ask("DELETE", "/v1/invitations/{invitation_id}", 204),
     Ask("DELETE", "/v1/keys/{key_id}", 204),

@@ -100,7 +100,7 @@ async def test_no_route_gives_a_value_back(client: httpx.AsyncClient, stage: Sta
     }
     for round_ in range(2):
         for route in ROUTES:
-            if round_ == 0 and (route.method == "DELETE" or route.path in ("/v1/halt", "/v1/join")):
+            if round_ == 0 and (route.method == "DELETE" or route.path in ("/v1/halt", "/v1/join", "/v1/identities")):
                 continue
             stage.clock.turn(60)  # each request comes a minute after the last, and so within every rate
             answer = await ask(client, route, task, execution)

@@ -11,6 +11,8 @@ from fastapi import FastAPI
 from jsonschema import Draft202012Validator
 from starlette.routing import BaseRoute, Route
 
+from ferryman.serving.api import METADATA_PATHS
+
 from .conftest import TASK, Stage
 from .routes import ROUTES, Ask
 from .test_executions import started
@@ -47,7 +49,12 @@ def test_nothing_is_served_that_is_not_described(app: FastAPI) -> None:
     def paths(routes: list[BaseRoute]) -> set[str]:
         return {route.path for route in routes if isinstance(route, Route)}
 
-    assert paths(app.routes) - set(app.openapi()["paths"]) <= {"/openapi.json", "/docs", "/approvals/{approval_id}"}
+    assert paths(app.routes) - set(app.openapi()["paths"]) <= {
+        "/openapi.json",
+        "/docs",
+        "/approvals/{approval_id}",
+        *METADATA_PATHS,
+    }
 
 
 def test_every_route_but_three_asks_for_a_key(app: FastAPI) -> None:
@@ -126,7 +133,7 @@ def test_every_operation_is_named_by_a_verb_and_no_other_by_it(app: FastAPI) -> 
     names = [operation["operationId"] for _, operation in list_operations(app)]
     assert len(set(names)) == len(names)
     verbs = "create|list|get|change|delete|begin|finish|put|start|cancel|watch|halt|resume|archive|restore|export|import"
-    verbs += "|declare|join|decide"
+    verbs += "|declare|join|decide|link"
     assert [name for name in names if not re.fullmatch(f"({verbs})[A-Z][A-Za-z]*", name)] == []
 
 

@@ -448,6 +448,19 @@ class HaltJson(TypedDict):
     halted: str | None
 
 
+class IdentityJson(TypedDict):
+    """An identity that is linked: access tokens of it act for the person at `/mcp`, and nowhere else."""
+
+    identity_id: str
+    person_id: str
+    issuer: str
+    subject: str
+    scopes: list[Literal["read", "run", "approve", "manage"]]
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+
+
 class ImportJson(TypedDict):
     """The result of an import. `tokens` is about what the enabled tools' definitions cost in every prompt."""
 

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from ferryman.domain.credentials.integration import Integration
     from ferryman.domain.owners.plan import Plan
     from ferryman.domain.tools.tool import Tool
+    from ferryman.domain.workspaces.identity import ProtectedResource
+    from ferryman.gcp.functions import FunctionClient
     from ferryman.ports.alerts import Alerts
     from ferryman.ports.approvals import Approvals
     from ferryman.ports.archives import Archives
+    from ferryman.ports.authority import AccessTokens
     from ferryman.ports.clock import Clock, Ids
     from ferryman.ports.clusters import Clusters, DocumentFetcher
     from ferryman.ports.connections import Connections, Connector
@@ -143,6 +146,9 @@ class ApiDependencies:
     callers: CallerIdentifier | None = None
     """Who may have it `warm`: connect, and import what a first request would wait for."""
     warm: Callable[[], Awaitable[None]] | None = None
+    resource: ProtectedResource | None = None
+    """This server as OAuth has it, where access tokens are accepted at /mcp."""
+    access_tokens: AccessTokens | None = None
     relay: DeliveryRelay | None = None
     """What has answers delivered and tells what the model writes; without it, the queue has them delivered."""
     hub: Hub = field(init=False, repr=False)
@@ -223,6 +229,12 @@ def build_api(settings: Settings) -> ApiDependencies:
     # connections of their own: streams that last would leave none for the other functions
     relays = FunctionClient(HttpClient(local=settings.local), settings.function_urls, identity.token, tracer.traceparent)
 
+    resource = None
+    if settings.oauth_resource:
+        from ferryman.domain.workspaces.identity import ProtectedResource
+
+        resource = ProtectedResource(url=settings.oauth_resource, issuer=settings.oauth_issuer)
+
     async def warm() -> None:
         await firestore.warm()
         await tasks.warm()
@@ -285,7 +297,19 @@ def build_api(settings: Settings) -> ApiDependencies:
         relay=RemoteRelay(relays),
         callers=TokenCallers(wire, settings),
         warm=warm,
+        resource=resource,
+        access_tokens=_read_access_tokens(resource, functions),
     )
+
+
+def _read_access_tokens(resource: ProtectedResource | None, functions: FunctionClient) -> AccessTokens | None:
+    if resource is None:
+        return None
+    from ferryman.gcp.clock import SystemClock
+    from ferryman.gcp.connecting import RemoteAuthorityKeys
+    from ferryman.vault.access_tokens import AccessTokenReader
+
+    return AccessTokenReader(resource.issuer, resource.url, RemoteAuthorityKeys(functions), SystemClock())
 
 
 def load() -> None:

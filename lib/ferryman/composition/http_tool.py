@@ -20,13 +20,15 @@ from ferryman.vault.seal import PublicKey, build_token_info
 
 
 class HttpToolFunction(ToolFunction):
-    """What http_tool is made of beyond every tool function. `tasks` tell what a document may be fetched for."""
+    """What http_tool is made of beyond every tool function. `tasks` tell what a document may be fetched for; `oauth_issuer` is
+    the operator's authorization server, "" for none."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         deps = self.dependencies
         clusters = FirestoreClusters(self.firestore)
         self.tasks = FirestoreTasks(self.firestore)
+        self.oauth_issuer = settings.oauth_issuer
         self.documents = OpenApiFetcher(gate=deps.gate, redact=checking.redact_document)
         tokens = TokenDependencies(
             tokens=deps.tokens,

@@ -50,8 +50,11 @@ class FirestoreApiKeys(FirestoreStore):
         done: Completion | None = None,
     ) -> None:
         reference = self._places.locate_key(digest)
-        if documents.read_or_none(ApiKey, await reference.get(transaction=transaction)) == key:
+        before = documents.read_or_none(ApiKey, await reference.get(transaction=transaction))
+        if before == key:
             return  # an earlier attempt was committed, and its answer lost
+        if before is not None:
+            raise StaleError("there is one already")
         answered = await keyed.read_completion(transaction, self._places, done)
         if key.person:
             membership = await self._places.locate_membership(key.workspace, key.person).get(transaction=transaction)

@@ -1,9 +1,12 @@
-"""What the API asks of the key holder that may reach other hosts: consents and documents, called as the API's own account."""
+"""What the API asks of the key holder that may reach other hosts: consents, documents, and the keys of access tokens.
+
+It is called as the API's own account.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -11,6 +14,7 @@ import httpx
 from ferryman.domain.credentials.connection import NotConnectedError
 from ferryman.domain.problem import build_input_error
 from ferryman.gcp.functions import FunctionClient
+from ferryman.ports.errors import UnavailableError
 
 CONNECTING_FUNCTION = "http_tool"
 """The key holder that exchanges codes for tokens, and fetches documents."""
@@ -49,3 +53,14 @@ class RemoteDocumentFetcher(_RemoteFunction):
             texts[str(name)] = rest[at : at + size]
             at += size
         return texts
+
+
+class RemoteAuthorityKeys(_RemoteFunction):
+    """`ports.AuthorityKeys`."""
+
+    async def fetch(self) -> Sequence[Mapping[str, Any]]:
+        answer = await self._post("/authority", {})
+        if answer.status_code != httpx.codes.OK:
+            raise UnavailableError(str(answer.json()["detail"]))
+        keys: Sequence[Mapping[str, Any]] = answer.json()["keys"]
+        return keys

@@ -42,8 +42,11 @@ class MemoryApiKeys(MemoryStore):
         self, digest: str, key: ApiKey, *, most: int = KEYS_PER_PERSON_MAX, done: Completion | None = None
     ) -> None:
         keyed.check_completion(self._memory, done)
-        if self._memory.keys.get(digest) == key:
+        before = self._memory.keys.get(digest)
+        if before == key:
             return
+        if before is not None:
+            raise StaleError("there is one already")
         if key.person and (key.workspace, key.person) not in self._memory.memberships:
             raise StaleError("the person has left")
         check_limit(len(await self.list(key.owner, key.workspace, person=key.person)), most, of="API keys", owner="a member")

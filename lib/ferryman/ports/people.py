@@ -28,7 +28,8 @@ class ApiKeys(Protocol):
     `read_access` reads, at once, what a request with `key` in `workspace` rests on; `check` reads the key as well, as long as a
     request lasts. `note_use` writes when a key was used last, and nothing where it was revoked. `create` raises
     `LimitReachedError` where the person has `most` keys in the workspace, `StaleError` where the person is no member of it any
-    more, and `AnsweredError`. `list` returns those of `person`, or of everybody (None), in a workspace, the oldest first;
+    more or another key has the digest, and `AnsweredError`.
+    `list` returns those of `person`, or of everybody (None), in a workspace, the oldest first;
     `revoke` deletes one of them, and returns whether there was one.
     """
 

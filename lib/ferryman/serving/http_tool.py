@@ -1,7 +1,7 @@
-"""http_tool as a function: what every tool function does, and two routes for the API.
+"""http_tool as a function: what every tool function does, and three routes for the API.
 
 POST /connect exchanges a person's consent for a credential; POST /document fetches an OpenAPI document, with those it refers
-to, for the owner of a task. 422 says why it failed.
+to, for the owner of a task; POST /authority those of the operator's authorization server. 422 says why it failed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.problem import InvalidInputError
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving import tool
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem
@@ -61,5 +62,17 @@ async def _document(function: HttpToolFunction, request: Request) -> Response:
     return Response(b"".join((head.encode(), b"\n", *fetched.texts.values())), media_type="application/octet-stream")
 
 
-ROUTES = {"/connect": _connect, "/document": _document}
+async def _authority(function: HttpToolFunction, request: Request) -> Response:
+    from ferryman.tools.tokens.authority import fetch_authority_keys
+
+    await read_body(request)
+    if not function.oauth_issuer:
+        return create_problem(422, "FERRYMAN_OAUTH_ISSUER is not set for this function")
+    try:
+        return JSONResponse({"keys": await fetch_authority_keys(function.dependencies.gate, function.oauth_issuer)})
+    except UnavailableError as error:
+        return create_problem(422, str(error))
+
+
+ROUTES = {"/connect": _connect, "/document": _document, "/authority": _authority}
 """The routes for the API, by path."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -21,6 +22,7 @@ from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.inmemory.clock import START
+from tests.authority import sign_token
 from tests.builders import build_step, build_ticket
 from tests.campaigns.isolation.deployment import Caller, Deployment
 from tests.campaigns.isolation.surface import Operation, list_operations
@@ -303,6 +305,14 @@ ALONGSIDE = frozenset({"key", "invitation"})
 """Kinds of which one is made with another: with the person."""
 
 
+async def make_identity(deployment: Deployment, mine: Belongings) -> str:
+    """Link two identities with the caller; the one of the attempts is the second."""
+    for number in range(2):
+        token = sign_token(sub=f"{mine.word} subject {number}", exp=int((START + timedelta(days=3_650)).timestamp()))
+        linked = await deployment.ask(mine.caller, "POST", "/v1/identities", body={"access_token": token})
+    return str(linked["identity_id"])
+
+
 async def make_file(deployment: Deployment, mine: Belongings) -> str:
     for name in (f"{mine.word}.md", f"{mine.word}.txt"):
         await deployment.ask(mine.caller, "PUT", f"/v1/files/{name}", body={"text": mine.word})
@@ -324,6 +334,7 @@ MAKERS: Mapping[str, Maker] = {
     "chat": make_chat,
     "job": make_job,
     "person": make_person,
+    "identity": make_identity,
     "file": make_file,
 }
 """How a thing of each kind is made, in an order in which each finds what it needs. A kind that is new belongs in here."""

@@ -100,6 +100,24 @@ def delete_key(key: str) -> ApiRequest[None]:
     return delete(build_path("keys", key))
 
 
+def link_identity(access_token: str, *, key: str | None = None) -> ApiRequest[answers.IdentityJson]:
+    """Link the identity that `access_token` is of with you: access tokens of it act for you at /mcp, and nowhere else.
+
+    `key` is an idempotency key of yours.
+    """
+    return post(build_path("identities"), read_as(answers.IdentityJson), {"access_token": access_token}, key=key)
+
+
+def list_identities(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.IdentityJson]]:
+    """Return a page of the identities that are linked with you in the workspace."""
+    return get(build_path("identities"), read_page("identities"), limit=limit, cursor=cursor)
+
+
+def delete_identity(identity: str) -> ApiRequest[None]:
+    """End the link of an identity, by its id."""
+    return delete(build_path("identities", identity))
+
+
 def list_audit_entries(
     *, limit: int | None = None, cursor: str | None = None
 ) -> ApiRequest[AnswerPage[answers.AuditEntryJson]]:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 VERSION = "1"
 ABOUT = "Agent tasks whose keys never leak and whose calls never leave their policy. Errors are problems as of RFC 9457."
 
+METADATA_PATHS = ("/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/{path:path}")
+"""Where clients of /mcp ask how they get an access token (RFC 9728)."""
+
 
 def create(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`. The framework is imported here: the command line reads the shapes in this folder without it."""
@@ -49,6 +52,8 @@ def create(deps: ApiDependencies) -> FastAPI:
     app.add_route("/docs", _show_page, include_in_schema=False)
     app.router.routes.append(Route(MCP_PATH, _McpEndpoint(), include_in_schema=False))
     app.add_route("/approvals/{approval_id}", _show_approval, methods=["GET", "POST"], include_in_schema=False)
+    for path in METADATA_PATHS:
+        app.add_route(path, _show_metadata, include_in_schema=False)
     register_handlers(app)
     app.add_middleware(LoadRoutes)
     app.add_middleware(EdgeMiddleware, tracer=deps.tracer)
@@ -102,6 +107,12 @@ def _import_mcp() -> ASGIApp:
         from ferryman.serving.api import mcp
 
     return mcp.McpEndpoint()
+
+
+async def _show_metadata(request: Request) -> Response:
+    from ferryman.serving.api.authorization import metadata
+
+    return await metadata.show_metadata(request)
 
 
 async def _show_approval(request: Request) -> Response:

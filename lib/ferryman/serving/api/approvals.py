@@ -25,7 +25,7 @@ OfExecution = Annotated[str | None, Query(max_length=64, description="Only those
 
 
 async def _approval(approval_id: str, deps: Dependencies, caller: CurrentCaller) -> Approval:
-    approval = await find_approval(deps, caller, approval_id)
+    approval = await _find(deps, caller, approval_id)
     if approval is None:
         raise NotFoundError("approval")
     return approval
@@ -66,11 +66,11 @@ async def list_decision_keys(deps: Dependencies) -> receipt.ReceiptKeysResponse:
 
 
 async def _respond(deps: ApiDependencies, caller: Caller, approval: Approval) -> shapes.ApprovalResponse:
-    before = await find_approval(deps, caller, approval.before) if approval.before else None
+    before = await _find(deps, caller, approval.before) if approval.before else None
     return shapes.to_response(approval, before, now=deps.clock.now())
 
 
-async def find_approval(deps: ApiDependencies, caller: Caller, name: str) -> Approval | None:
+async def _find(deps: ApiDependencies, caller: Caller, name: str) -> Approval | None:
     """Return the approval of this id in the caller's workspace, or None."""
     approval = await deps.approvals.get(name) if is_id(name) else None
     return approval if approval is not None and caller.sees(approval) else None
