@@ -5,6 +5,6 @@ further: it is stored nowhere and sent to nobody.
 """
 
 from ferryman.serving.api.authorization.bearer import Bearer, read_bearer
-from ferryman.serving.api.authorization.challenges import check_tool, require_right
+from ferryman.serving.api.authorization.challenges import OWN_CATEGORY, check_execution, check_scope, require_right
 
-__all__ = ["Bearer", "check_tool", "read_bearer", "require_right"]
+__all__ = ["OWN_CATEGORY", "Bearer", "check_execution", "check_scope", "read_bearer", "require_right"]

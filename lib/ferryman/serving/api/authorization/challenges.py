@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from starlette.exceptions import HTTPException
 
+from ferryman.catalog.tools import find_tool
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.executions.execution import Execution
 from ferryman.domain.workspaces.identity import READ_SCOPE, RUN_SCOPE, TOOLS_SCOPE
 from ferryman.domain.workspaces.member import Right
 from ferryman.domain.workspaces.tool_scopes import covers_tool
@@ -13,6 +15,9 @@ from ferryman.serving.api.rights import Caller, check_right
 
 FIRST_SCOPES = (READ_SCOPE, RUN_SCOPE)
 """What a client is told to ask for that has no token yet."""
+
+OWN_CATEGORY = "tasks"
+"""The category of this server's own tools at /mcp, which start tasks and talk with agents."""
 
 SCOPE_OF = {Right.READ: READ_SCOPE, Right.RUN: RUN_SCOPE}
 
@@ -37,16 +42,24 @@ def build_unauthorized(deps: ApiDependencies, about: str = "") -> HTTPException:
     )
 
 
-def check_tool(deps: ApiDependencies, caller: Caller, tool: str, category: str) -> None:
-    """Raise 403 where the API key or the access token of the caller does not cover the tool of this name and `category`.
+def check_scope(deps: ApiDependencies, caller: Caller, tool: str, category: str) -> None:
+    """Raise 403 where the caller has an access token that does not cover the tool of this name and `category`.
 
-    A client with an access token is told which scopes it needs: step-up authorization.
+    The client is told which scopes it needs: step-up authorization.
     """
-    if covers_tool(caller.key.tools, tool, category):
-        return
-    if caller.key.issuer:
-        raise _refuse_scope(deps, (READ_SCOPE, f"{TOOLS_SCOPE}{category}"), f"the tool {tool} needs another scope")
-    raise HTTPException(403, f"the tool {tool} is not among those that this API key is narrowed to")
+    if caller.key.issuer and not covers_tool(caller.key.tools, tool, category):
+        needed = (READ_SCOPE, f"{TOOLS_SCOPE}{category}")
+        raise _refuse_scope(deps, needed, f"tools of the category {category} need another scope")
+
+
+def check_execution(deps: ApiDependencies, caller: Caller, execution: Execution) -> None:
+    """Raise 403 where the caller is narrowed to tools that do not cover what the execution does: one of a task or an answer is
+    covered as the tools are that start those."""
+    tool = execution.called_tool
+    category = find_tool(tool).category if tool else OWN_CATEGORY
+    check_scope(deps, caller, tool, category)
+    if not covers_tool(caller.key.tools, tool, category):
+        raise HTTPException(403, "this API key is narrowed to tools, and the execution is of another one")
 
 
 def require_right(deps: ApiDependencies, caller: Caller, right: Right) -> None:

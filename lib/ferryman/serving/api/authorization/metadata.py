@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.workspaces.identity import list_scopes
+from ferryman.serving.api.authorization.challenges import OWN_CATEGORY
 
 HEADERS = {"Cache-Control": "max-age=300", "Access-Control-Allow-Origin": "*"}
 """A client in a web page may read it: it is the same for everybody."""
@@ -21,5 +22,5 @@ async def show_metadata(request: Request) -> Response:
     path = request.path_params.get("path")
     if deps.resource is None or (path is not None and not deps.resource.metadata_url.endswith(f"/{path}")):
         raise HTTPException(404)
-    described = deps.resource.describe(list_scopes(tool.category for tool in deps.tools))
+    described = deps.resource.describe(list_scopes([OWN_CATEGORY, *(tool.category for tool in deps.tools)]))
     return Response(json.dumps(described), media_type="application/json", headers=HEADERS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from starlette.exceptions import HTTPException
@@ -15,9 +15,10 @@ from starlette.requests import Request
 
 from ferryman import offload
 from ferryman.composition.api import ApiDependencies
-from ferryman.serving import keys
-from ferryman.serving.api.access import WORKSPACE_HEADER, authenticate_key, build_unauthorized_error
+from ferryman.domain.workspaces.member import Right
+from ferryman.serving.api.access import WORKSPACE_HEADER, authenticate_key
 from ferryman.serving.api.auditing import note_use
+from ferryman.serving.api.authorization import read_bearer, require_right
 from ferryman.serving.api.edge import SIGNS, VALUES_MAX, count_values
 from ferryman.serving.api.limits import OWNER_REQUESTS_MAX, REQUEST_S, REQUESTS_MAX, take_turn
 from ferryman.serving.api.rights import Caller, RouteNeed, check_needs
@@ -40,21 +41,22 @@ class McpCaller:
         """What sessions and states are bound to: the API key and the workspace."""
         return f"{self.caller.digest}/{self.caller.workspace}"
 
+    def widen(self) -> McpCaller:
+        """Return who asks as if nothing were narrowed to tools: to find out what another scope would give, and for nothing
+        else."""
+        return replace(self, caller=replace(self.caller, key=replace(self.caller.key, tools=None)))
+
 
 async def authenticate(deps: ApiDependencies, request: Request, body: bytes) -> McpCaller:
-    """Return who asks. Raise `HTTPException`: 401 without a valid API key, 403 without the right to read, 404 for a workspace
-    that is not the caller's, 422 for a body of too many values and 429 for too many requests."""
-    text = keys.parse_key(request.headers.get("authorization"))
-    if text is None:
-        raise build_unauthorized_error()
-    digest = keys.digest_key(text)
+    """Return who asks, with an API key or an access token. Raise `HTTPException`: 401 without either, 403 without the right to
+    read, 404 for a workspace that is not the caller's, 422 for a body of too many values and 429 for too many requests."""
+    bearer = await read_bearer(deps, request.headers.getlist("authorization"))
+    digest = bearer.digest
     async with take_turn(deps.requests_of, digest, most=REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
-        key = await deps.keys.find(digest)
-        if key is None:
-            raise build_unauthorized_error()
+        key = bearer.select_key(deps, await deps.keys.find(digest))
         async with take_turn(deps.requests_of_owner, key.owner, most=OWNER_REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
             caller = await authenticate_key(deps, digest, key, request.headers.get(WORKSPACE_HEADER))
-            check_needs([RouteNeed.READ], caller)
+            require_right(deps, caller, Right.READ)
             await _check_values(key.owner, body)
     note_use(deps, caller)
     scheme = "http" if deps.is_local else "https"
@@ -92,6 +94,7 @@ async def hold_turn(deps: ApiDependencies, caller: Caller) -> AsyncIterator[None
         yield
 
 
-def check_may_run(caller: Caller) -> None:
+def check_may_run(deps: ApiDependencies, caller: Caller) -> None:
     """Raise `HTTPException` with 403 where the caller may not start anything, `WorkspaceClosedError` where nobody may."""
+    require_right(deps, caller, Right.RUN)
     check_needs([RouteNeed.RUN], caller)

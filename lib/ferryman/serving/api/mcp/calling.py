@@ -8,12 +8,15 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from ferryman.catalog.tools import find_tool
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.ids import is_id
 from ferryman.domain.page import Position
 from ferryman.domain.tasks.task import TaskFilter
+from ferryman.domain.workspaces.tool_scopes import covers_tool
 from ferryman.ports.errors import UnavailableError
+from ferryman.serving.api.authorization import OWN_CATEGORY, check_scope
 from ferryman.serving.api.cancelling import cancel
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.mcp.agent_tools import AgentTools, find_agent, read_tools
@@ -51,8 +54,7 @@ async def list_tools(deps: ApiDependencies, exchange: McpExchange) -> Result:
 
 def may_call_own(caller: McpCaller, name: str) -> bool:
     """Tell whether the API key may call one of the server's own tools: one that is narrowed to others only reads."""
-    scopes = caller.caller.key.tools
-    return name in READING or scopes is None or name in scopes
+    return name in READING or covers_tool(caller.caller.key.tools, name, OWN_CATEGORY)
 
 
 def describe_tool(tools: AgentTools, name: str) -> dict[str, Any]:
@@ -80,8 +82,9 @@ async def call_tool(deps: ApiDependencies, exchange: McpExchange) -> Result:
         return await _list_tasks(deps, caller, _read(arguments, after=str))
     if name == GET_EXECUTION:
         return await _get_execution(deps, exchange, caller, arguments)
-    check_may_run(caller.caller)
+    check_may_run(deps, caller.caller)
     if name in OWN_TOOLS and not may_call_own(caller, name):
+        check_scope(deps, caller.caller, name, OWN_CATEGORY)
         raise refuse_params(UNKNOWN)
     continued = await find_continued(deps, exchange)
     if continued is not None:
@@ -108,6 +111,8 @@ async def _start(deps: ApiDependencies, caller: McpCaller, name: str, arguments:
         return await ask_agent(deps, caller.caller, agent, _need(values, "message"), values.get("conversation_id"))
     tools = await read_tools(deps, caller)
     if name not in tools.list_names():
+        if caller.caller.key.issuer and name in (await read_tools(deps, caller.widen())).list_names():
+            check_scope(deps, caller.caller, name, find_tool(name).category)
         raise refuse_params(UNKNOWN)
     return await start_call(deps, caller.caller, tools, name, arguments)
 

@@ -15,6 +15,7 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.ids import is_id
 from ferryman.domain.workspaces.member import Right
+from ferryman.serving.api.authorization import check_execution
 from ferryman.serving.api.cancelling import cancel
 from ferryman.serving.api.mcp.approvals import build_requests
 from ferryman.serving.api.mcp.caller import McpCaller, check_may_run, get_caller, hold_turn
@@ -48,11 +49,13 @@ async def update_task(deps: ApiDependencies, exchange: McpExchange) -> Result:
 
 
 async def cancel_task(deps: ApiDependencies, exchange: McpExchange) -> Result:
-    """Answer tasks/cancel: nothing more of it is sent. Raise 403 without the right to run."""
+    """Answer tasks/cancel: nothing more of it is sent. Raise 403 without the right to run, and for the execution of
+    another tool than those that the API key is narrowed to."""
     caller = get_caller(exchange).caller
     async with hold_turn(deps, caller):
         execution = await find_task(deps, exchange)
-        check_may_run(caller)
+        check_may_run(deps, caller)
+        check_execution(deps, caller, execution)
         if not execution.status.terminal:
             await cancel(deps, caller, execution.id)
     return Complete()
