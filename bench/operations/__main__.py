@@ -52,6 +52,7 @@ def print_parts(measured: PartCounts) -> None:
         "instance": "new instances",
         "conversation": "more, in a conversation with a limit",
         "alert_repeat": "the second delivery of an alert",
+        "direct_call": "a call of an MCP client, all of it",
         "roll_up": "a round of roll-ups",
         "usage_event": "each turn that it rolls up",
         "file_write": "a call of file_write",

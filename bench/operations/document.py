@@ -17,7 +17,7 @@ PATH = ROOT / "lib/ferryman/billing/cloud/measured.json"
 COMMAND = "python -m bench.operations --write"
 PARTS = (
     *("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "check", "sweep"),
-    *("instance", "conversation", "alert_repeat", "roll_up", "usage_event"),
+    *("instance", "conversation", "alert_repeat", "direct_call", "roll_up", "usage_event"),
     *("file_write", "file_read", "web_fetch", "kept_result", "kept_answer", "web_search_tool"),
 )
 AMOUNTS = {

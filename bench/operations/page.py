@@ -18,6 +18,7 @@ BESIDE = ("<!-- further parts -->", "<!-- end of further parts -->")
 TITLES = {
     "conversation": "an execution in a conversation that has a limit of credits",
     "alert_repeat": "the second delivery of an alert, a day later, which finds it settled",
+    "direct_call": "a call of an [MCP](mcp.md) client, from the request to the end of its execution",
 }
 AMOUNTS = ("reads", "writes", "queue_operations")
 CALLS = ("<!-- calls by tool -->", "<!-- end of calls by tool -->")

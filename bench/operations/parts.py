@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from bench.operations.counting import ACCESSES, READS, TASKS, Counts
+from bench.operations.direct import count_direct_call
 from bench.operations.keyless import CALLS, add_keyless, count_keyless
 from bench.operations.model import CountingModel
 from bench.operations.services import API, ORCHESTRATOR
@@ -38,8 +39,8 @@ class PartCounts:
     read whether the watcher still may; `sweep` every ten minutes while any task has a schedule. `conversation` is added for an
     execution in a conversation that has a limit, and `alert_repeat` for each alert of a budget: its second delivery, which
     finds it settled. `roll_up` is a round that rolls up what the executions of a workspace used in some seconds, `usage_event`
-    is added for each of their turns. `instance` is what new instances of the functions ask for once. The bytes of a call are
-    without those of its answer.
+    is added for each of their turns. `direct_call` is all of an execution that makes one call of an MCP client. `instance` is
+    what new instances of the functions ask for once. The bytes of a call are without those of its answer.
 
     `file_write`, `file_read`, `web_fetch` and `web_search_tool` take the place of `call`, for a call of that tool,
     `kept_result` for one of `web_fetch` whose long result is kept as a file, and `kept_answer` for one of `api_call`. What they
@@ -63,6 +64,7 @@ class PartCounts:
     instance: Part
     conversation: Part
     alert_repeat: Part
+    direct_call: Part
     roll_up: Part
     usage_event: Part
     file_write: Part
@@ -115,6 +117,7 @@ async def measure(turns: int) -> PartCounts:
             instance=instance,
             conversation=await _count_conversation(system),
             alert_repeat=await _count_alert_repeat(system),
+            direct_call=await count_direct_call(system),
             **await _count_roll_up(system),
             **await _count_by_time(system),
             **await _count_keyless(system),

@@ -284,7 +284,12 @@ async def create_task(client: httpx.AsyncClient, fields: Mapping[str, Any]) -> s
     stored = await client.post("/v1/tasks", json=fields)
     assert stored.status_code == 201, stored.text
     task = str(stored.json()["task_id"])
+    await store_credential(client, task)
+    return task
+
+
+async def store_credential(client: httpx.AsyncClient, task: str) -> None:
+    """Store the task's credential."""
     value = {"value": "ghp_" + uuid.uuid4().hex, "service": "github"}
     answer = await client.put(f"/v1/tasks/{task}/credentials/{CREDENTIAL}", json=value)
     assert answer.is_success, answer.text
-    return task

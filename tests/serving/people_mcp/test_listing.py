@@ -7,6 +7,7 @@ from dataclasses import replace
 import httpx
 from jsonschema import Draft202012Validator
 
+from ferryman.serving.api.mcp.agent_tools import drop_annotations
 from ferryman.serving.mcp.errors import ErrorCode
 from ferryman.serving.mcp.revisions import TASKS
 from tests.serving.conftest import create_app
@@ -91,3 +92,14 @@ async def test_an_agent_is_named_in_the_address(people: McpStage) -> None:
         unknown = await client.post("/mcp", params={"agent": "agent_bob"}, json=message)
     assert [tool["name"] for tool in named.json()["result"]["tools"]] == OURS
     assert (unknown.status_code, unknown.json()["error"]["message"]) == (404, "there is no such agent")
+
+
+def test_no_schema_has_arguments_sent_in_headers() -> None:
+    inner = {"type": "string", "x-mcp-header": "Region"}
+    schema = {"type": "object", "properties": {"a": inner, "x-mcp-header": inner}, "allOf": [{"properties": {"b": inner}}]}
+    plain = {"type": "string"}
+    assert drop_annotations(schema) == {
+        "type": "object",
+        "properties": {"a": plain, "x-mcp-header": plain},
+        "allOf": [{"properties": {"b": plain}}],
+    }

@@ -68,7 +68,6 @@ def build_server(deps: ApiDependencies) -> McpServer:
         methods=methods,
         authenticate=partial(authenticate, deps),
         principal=_name_principal,
-        find_schema=partial(calling.find_schema, deps),
         listen=partial(open_subscription, deps),
         session_keys=partial(_list_session_keys, deps),
         translate=partial(translate, deps),

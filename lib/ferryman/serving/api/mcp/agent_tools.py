@@ -26,6 +26,7 @@ from ferryman.serving.api.chat_tasks import ARCHIVED
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.mcp.caller import McpCaller
 from ferryman.serving.api.mcp.outcome import OUTPUT_SCHEMA
+from ferryman.serving.mcp.headers import ANNOTATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +70,19 @@ def write_tool(definition: Mapping[str, Any], signature: FlowSignature, *, title
     described = {
         "name": definition["name"],
         "description": definition["description"],
-        "inputSchema": definition["input_schema"],
+        "inputSchema": drop_annotations(definition["input_schema"]),
         "outputSchema": OUTPUT_SCHEMA,
         "annotations": annotations,
     }
     return {**described, "title": title} if title else described
+
+
+def drop_annotations(schema: Any) -> Any:
+    """Return a schema without its `x-mcp-header`: a document that was imported would have arguments sent in headers by it."""
+    if isinstance(schema, Mapping):
+        pairs = ((name, value) for name, value in schema.items() if name != ANNOTATION or not isinstance(value, str))
+        return {name: drop_annotations(value) for name, value in pairs}
+    return [drop_annotations(value) for value in schema] if isinstance(schema, list | tuple) else schema
 
 
 async def find_agent(deps: ApiDependencies, caller: McpCaller) -> Agent:

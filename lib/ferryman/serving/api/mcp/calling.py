@@ -62,17 +62,6 @@ def describe_tool(tools: AgentTools, name: str) -> dict[str, Any]:
     return OWN_TOOLS[name] if name in OWN_TOOLS else tools.describe(name)
 
 
-async def find_schema(deps: ApiDependencies, exchange: McpExchange, name: str) -> Mapping[str, Any] | None:
-    """Return the schema of a tool's arguments; None where there is no such tool."""
-    if name in OWN_TOOLS:
-        return OWN_TOOLS[name]["inputSchema"]  # type: ignore[no-any-return] # a schema
-    async with hold_turn(deps, get_caller(exchange).caller):
-        tools = await read_tools(deps, get_caller(exchange))
-    with suppress(KeyError):
-        return tools.describe(name)["inputSchema"]  # type: ignore[no-any-return] # a schema
-    return None
-
-
 async def call_tool(deps: ApiDependencies, exchange: McpExchange) -> Result:
     """Answer tools/call. Raise `McpError` with -32602 for an unknown tool or arguments that are none, 403 without the right."""
     name = exchange.get_text("name", longest=NAME_CHARACTERS_MAX)
