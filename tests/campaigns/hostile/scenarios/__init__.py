@@ -11,6 +11,7 @@ from tests.campaigns.hostile.scenarios import (
     archives,
     budget,
     chats,
+    clients,
     conversations,
     custom,
     direct,
@@ -81,4 +82,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *long_answers.SCENARIOS,
     *worst.SCENARIOS,
     *approvals.SCENARIOS,
+    *clients.SCENARIOS,
 )
