@@ -21,7 +21,7 @@ from tests.journeys.mcp_client import PAGES, TASKS, McpClient
 
 HOST = "api.coingecko.com"
 BOTH = {**PAGES, **TASKS}
-Play = Callable[[Waiting, Approval, McpClient], Awaitable[None]]
+ClientMove = Callable[[Waiting, Approval, McpClient], Awaitable[None]]
 
 ANSWERS: Mapping[str, Callable[[Approval], dict[str, Any]]] = {
     "an accepted page": lambda _: {"action": "accept"},
@@ -38,7 +38,7 @@ ANSWERS: Mapping[str, Callable[[Approval], dict[str, Any]]] = {
 """What a client answers to the request that a person open a page."""
 
 
-def play(make: Play, *, capabilities: Mapping[str, Any] = BOTH, stranger: bool = False) -> Move:
+def act_as_client(make: ClientMove, *, capabilities: Mapping[str, Any] = BOTH, stranger: bool = False) -> Move:
     """Return the move of a client with the owner's API key, or with that of a `stranger`, another owner."""
 
     async def move(waiting: Waiting, approval: Approval) -> None:
@@ -60,7 +60,9 @@ async def create_stranger(waiting: Waiting) -> str:
     return key
 
 
-def update(answer: Callable[[Approval], dict[str, Any]], *, key: Callable[[Approval], str] = lambda item: item.id) -> Play:
+def update(
+    answer: Callable[[Approval], dict[str, Any]], *, key: Callable[[Approval], str] = lambda item: item.id
+) -> ClientMove:
     """Return the move of answering what the task of the execution waits for."""
 
     async def make(waiting: Waiting, approval: Approval, client: McpClient) -> None:
@@ -70,7 +72,7 @@ def update(answer: Callable[[Approval], dict[str, Any]], *, key: Callable[[Appro
     return make
 
 
-def ask(method: str, build: Callable[[Approval], dict[str, Any]]) -> Play:
+def ask(method: str, build: Callable[[Approval], dict[str, Any]]) -> ClientMove:
     """Return the move of one request."""
 
     async def make(_: Waiting, approval: Approval, client: McpClient) -> None:
@@ -79,7 +81,7 @@ def ask(method: str, build: Callable[[Approval], dict[str, Any]]) -> Play:
     return make
 
 
-def call(name: str, build: Callable[[Waiting, Approval], dict[str, Any]]) -> Play:
+def call(name: str, build: Callable[[Waiting, Approval], dict[str, Any]]) -> ClientMove:
     """Return the move of a call of one of the server's own tools."""
 
     async def make(waiting: Waiting, approval: Approval, client: McpClient) -> None:
@@ -143,7 +145,7 @@ def retry(change: Callable[[str, Waiting], str | None], *, params: Mapping[str, 
         await asyncio.sleep(1)
         await stop_all(waiting)
 
-    return play(make, capabilities=PAGES)
+    return act_as_client(make, capabilities=PAGES)
 
 
 async def retry_elsewhere(waiting: Waiting, _: Approval, client: McpClient) -> None:
@@ -157,7 +159,7 @@ async def retry_elsewhere(waiting: Waiting, _: Approval, client: McpClient) -> N
 
 
 async def retry_often(waiting: Waiting, _: Approval, client: McpClient) -> None:
-    """Come back with a state again and again, before and after the call was denied."""
+    """Repeat a call with its state, before and after it was denied."""
     params, state, approval = await begin(waiting, client)
     for _ in range(5):
         await client.send("tools/call", {**params, "requestState": state})
@@ -206,7 +208,7 @@ def sign_oneself(_: str, waiting: Waiting) -> str:
 
 
 def exfiltrate(name: str, place: str, spelled: str) -> Move:
-    """Return the move of a call that carries the owner's key out, as `spelled`, in a URL or a body."""
+    """Return the move of a call that sends the owner's key out, as `spelled`, in a URL or a body."""
 
     async def make(waiting: Waiting, _: Approval, client: McpClient) -> None:
         task = await open_chat_task(waiting, approvals=[{"mode": "never"}])
@@ -219,4 +221,4 @@ def exfiltrate(name: str, place: str, spelled: str) -> Move:
         about = result["result"]["structuredContent"]
         assert (about["ok"], about["code"] is None) == (False, False), f"it was answered {json.dumps(result)[:300]}"
 
-    return play(make, capabilities=PAGES)
+    return act_as_client(make, capabilities=PAGES)

@@ -105,8 +105,8 @@ DISAGREEING = (
         "sends a batch",
         _ask("tasks/get", POLL, status=BAD, body=[{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": POLL}]),
     ),
-    _attack("nests a megabyte", _ask("tools/list", {}, status=BAD, headers=JSON, body=b"[" * 999_000)),
-    _attack("nests objects", _ask("tools/list", {}, status=BAD, headers=JSON, body=b'{"a":' * 190_000)),
+    _attack("nests a megabyte", _ask("tools/list", {}, status=422, headers=JSON, body=b"[" * 999_000)),
+    _attack("nests objects", _ask("tools/list", {}, status=BAD, headers=JSON, body=b'{"a":' * 4_000)),
     _attack("sends more than a megabyte", _ask("tools/list", {}, status=413, headers=JSON, body=b" " * 1_000_001)),
     _attack(
         "sends a name with a line break",
@@ -123,9 +123,12 @@ def _hold(what: str, *moves_made: Move, **more: Any) -> Scenario:
 
 
 ANSWERED = (
-    *(_hold(f"updates a task with {what}", moves.play(moves.update(answer))) for what, answer in moves.ANSWERS.items()),
     *(
-        _hold(f"updates a task under {what}", moves.play(moves.update(moves.ANSWERS["an accepted page"], key=key)))
+        _hold(f"updates a task with {what}", moves.act_as_client(moves.update(answer)))
+        for what, answer in moves.ANSWERS.items()
+    ),
+    *(
+        _hold(f"updates a task under {what}", moves.act_as_client(moves.update(moves.ANSWERS["an accepted page"], key=key)))
         for what, key in {
             "the digest": lambda item: item.digest,
             "the number of the call": lambda item: str(item.seq),
@@ -135,15 +138,18 @@ ANSWERED = (
     ),
     _hold(
         "of another owner updates a task",
-        moves.play(moves.update(moves.ANSWERS["an accepted form that approves"]), stranger=True),
+        moves.act_as_client(moves.update(moves.ANSWERS["an accepted form that approves"]), stranger=True),
     ),
     *(
-        _hold(f"asks for {method}", moves.play(moves.ask(method, lambda item: {"verdict": "approve", "digest": item.digest})))
+        _hold(
+            f"asks for {method}",
+            moves.act_as_client(moves.ask(method, lambda item: {"verdict": "approve", "digest": item.digest})),
+        )
         for method in ("approvals/decide", "elicitation/create", "tasks/result", "sampling/createMessage")
     ),
-    _hold("answers requests that nobody made", moves.play(moves.answer_as_2025)),
+    _hold("answers requests that nobody made", moves.act_as_client(moves.answer_as_2025)),
     *(
-        _hold(f"calls {name}, as if that decided", moves.play(moves.call(name, build)))
+        _hold(f"calls {name}, as if that decided", moves.act_as_client(moves.call(name, build)))
         for name, build in {
             "get_execution": lambda waiting, item: {
                 "execution_id": waiting.execution,
@@ -170,16 +176,16 @@ STATES = (
         "comes back with its state for another amount",
         moves.retry(lambda state, _: state, params={"arguments": {"url": f"https://{PUBLIC}/x", "body": {"amount": 9}}}),
     ),
-    _hold("takes its state to another owner", moves.play(moves.retry_elsewhere, capabilities=moves.PAGES)),
-    _hold("comes back again and again, denied or not", moves.play(moves.retry_often, capabilities=moves.PAGES)),
-    _hold("leaves and comes back", moves.play(moves.leave, capabilities=moves.PAGES)),
+    _hold("takes its state to another owner", moves.act_as_client(moves.retry_elsewhere, capabilities=moves.PAGES)),
+    _hold("comes back again and again, denied or not", moves.act_as_client(moves.retry_often, capabilities=moves.PAGES)),
+    _hold("leaves and comes back", moves.act_as_client(moves.leave, capabilities=moves.PAGES)),
 )
 
 WAYS = ("skey", "skey|reversed", "skey|base64", "skey|hex", "skey|spaced")
-CARRIED = tuple(
+EXFILTRATED = tuple(
     _hold(f"sends the owner's key in {place}, {way}", moves.exfiltrate(name, place, way), keys=("key", "skey"))
     for way in WAYS
     for name, place in (("http_get", "a URL"), ("http_post", "a body"))
 )
 
-SCENARIOS = (*STRANGERS, *MEMBERS, *DISAGREEING, *ANSWERED, *STATES, *CARRIED)
+SCENARIOS = (*STRANGERS, *MEMBERS, *DISAGREEING, *ANSWERED, *STATES, *EXFILTRATED)
