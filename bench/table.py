@@ -41,5 +41,6 @@ BENCHES: dict[str, tuple[str, ...]] = {
         "the prompt cache's share of an unchanged prefix",
         "what 64 who watch one execution read, beside one",
     ),
+    "mcp": ("200 `tools/call` of MCP at once on one instance: processor time per call, beside the server of the `mcp` SDK",),
     "cost": ("infrastructure per 1,000 executions of 10 calls at 40 at once",),
 }

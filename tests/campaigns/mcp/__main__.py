@@ -32,13 +32,13 @@ async def measure() -> int:
     except NoSuiteError as error:
         print(f"SKIPPED the conformance suite: {error}")
         return 0
-    async with serve_ours() as url:
-        runs = [await run_suite(node, url, MODERN), await run_suite(node, url, LEGACY)]
+    async with serve_ours() as instance:
+        runs = [await run_suite(node, instance.url, MODERN), await run_suite(node, instance.url, LEGACY)]
     ours, theirs, missing = describe(*runs), {}, ""
     try:
         await asyncio.to_thread(install_peer)
-        async with serve_peer() as url:
-            theirs = describe(await run_suite(node, url, MODERN), await run_suite(node, url, LEGACY))
+        async with serve_peer() as instance:
+            theirs = describe(await run_suite(node, instance.url, MODERN), await run_suite(node, instance.url, LEGACY))
     except NoSuiteError as error:
         missing = str(error)
     print_failures(runs)

@@ -10,6 +10,7 @@ import tempfile
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from emulator.web import listen, port_of
@@ -19,23 +20,44 @@ START_S = 30.0
 POLL_S = 0.05
 
 
+_PLAIN_PEER = """
+import logging, sys, uvicorn
+from mcp_everything_server.server import mcp
+logging.disable(logging.ERROR)
+app = mcp.streamable_http_app(json_response=True)
+uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False)
+"""
+"""The SDK's own server without logs, and with JSON instead of event streams that could be resumed: as fast as it goes."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A process that serves MCP."""
+
+    url: str
+    process: int
+
+
 @asynccontextmanager
-async def serve_ours(folder: Path | None = None, key: str = "") -> AsyncIterator[str]:
-    """Serve the application on our engine, and yield its URL. Instances with one `folder` and `key` are one server."""
+async def serve_ours(folder: Path | None = None, key: str = "", *, with_log: bool = True) -> AsyncIterator[Instance]:
+    """Serve the application on our engine. Instances with one `folder` and `key` are one server, where they keep no log."""
     with tempfile.TemporaryDirectory() as own_folder:
         port = choose_port()
         options = ["--port", str(port), "--folder", str(folder or own_folder), "--key", key or secrets.token_hex(16)]
-        async with serve([sys.executable, "-m", "tests.campaigns.mcp.application", *options], port):
-            yield f"http://127.0.0.1:{port}/mcp"
+        command = [sys.executable, "-m", "tests.campaigns.mcp.application", *options]
+        async with serve([*command, "--log"] if with_log else command, port) as process:
+            yield Instance(f"http://127.0.0.1:{port}/mcp", process.pid)
 
 
 @asynccontextmanager
-async def serve_peer() -> AsyncIterator[str]:
-    """Serve the SDK's own server, and yield its URL."""
+async def serve_peer(*, is_plain: bool = False) -> AsyncIterator[Instance]:
+    """Serve the SDK's own server: as it is, or where `is_plain` without what only the suite needs."""
     port = choose_port()
     command = [str(PYTHON), "-m", PEER.name, "--port", str(port), "--log-level", "ERROR"]
-    async with serve(command, port, {"PYTHONPATH": str(PEER.parent)}):
-        yield f"http://127.0.0.1:{port}/mcp"
+    if is_plain:
+        command = [str(PYTHON), "-c", _PLAIN_PEER, str(port)]
+    async with serve(command, port, {"PYTHONPATH": str(PEER.parent)}) as process:
+        yield Instance(f"http://127.0.0.1:{port}/mcp", process.pid)
 
 
 @asynccontextmanager

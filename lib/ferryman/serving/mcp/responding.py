@@ -170,10 +170,7 @@ async def _call(server: McpServer, exchange: McpExchange, method: Method, outgoi
     exchange.emit, exchange.end_stream = outgoing.emit, outgoing.end_stream
     try:
         result = build_result(server, exchange, await method(exchange))
-        message = {"jsonrpc": "2.0", "id": exchange.id, "result": result}
-        write_message(message)
+        await outgoing.end({"jsonrpc": "2.0", "id": exchange.id, "result": result})
     except Exception as error:  # noqa: BLE001 - a stranger never reads a traceback
         failure = explain(server, error, exchange)
         await outgoing.end(build_error(failure, exchange.id), failure)
-    else:
-        await outgoing.end(message)

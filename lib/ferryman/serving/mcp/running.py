@@ -32,9 +32,9 @@ STREAM_MEDIA_TYPE = frame.MEDIA_TYPE
 
 @dataclass(frozen=True, slots=True)
 class OutgoingEvent:
-    """A message on its way: None for an event without one. `id` names it in the log of a stream that may be resumed."""
+    """A message on its way, as JSON; None for an event without one. `id` names it where a stream may be resumed."""
 
-    message: Message | None
+    text: str | None
     is_last: bool = False
     id: str = ""
     ends_stream: bool = False
@@ -43,9 +43,9 @@ class OutgoingEvent:
     def write(self) -> str:
         """Return the event as it is sent."""
         head = f"id: {self.id}\n" if self.id else ""
-        if self.message is None:
+        if self.text is None:
             return f"{head}retry: {RETRY_MS}\ndata: \n\n" if self.id else frame.KEEP_ALIVE
-        return f"{head}event: message\ndata: {write_message(self.message)}\n\n"
+        return f"{head}event: message\ndata: {self.text}\n\n"
 
 
 class Outgoing:
@@ -60,14 +60,19 @@ class Outgoing:
         """The error that the last message has."""
 
     async def emit(self, message: Message) -> None:
-        """Send a message before the last one. Nothing is sent to a client that takes no event stream, or has left."""
+        """Send a message before the last one. Nothing is sent to a client that takes no event stream, or has left.
+
+        Raise ValueError for a message that is not JSON.
+        """
         if self._with_stream:
-            await self._put(OutgoingEvent(message, id=await self._log(message)))
+            text = write_message(message)
+            await self._put(OutgoingEvent(text, id=await self._log(message)))
 
     async def end(self, message: Message, error: McpError | None = None) -> None:
-        """Send the last message."""
+        """Send the last message. Raise ValueError for one that is not JSON; another one may be sent then."""
+        text = write_message(message)
         self.error = error
-        await self._put(OutgoingEvent(message, is_last=True, id=await self._log(message)))
+        await self._put(OutgoingEvent(text, is_last=True, id=await self._log(message)))
 
     async def end_stream(self) -> None:
         """End the connection and go on; the client comes back for what follows. Only where streams may be resumed."""
@@ -79,6 +84,16 @@ class Outgoing:
         self._is_closed = True
         while not self._queue.empty():
             self._queue.get_nowait()
+
+    def pop_last(self) -> OutgoingEvent | None:
+        """Return the last message if it is there, and nothing before it."""
+        if self._queue.qsize() != 1:
+            return None
+        event = self._queue.get_nowait()
+        if event.is_last:
+            return event
+        self._queue.put_nowait(event)
+        return None
 
     async def get(self) -> OutgoingEvent:
         """Return what is next."""
@@ -117,13 +132,15 @@ async def run(
     task = asyncio.create_task(_work(work, outgoing))
     if register is not None:
         register(task)
+    if MEDIA_TYPE in accepts and (at_once := await _find_answer_at_once(outgoing, task)) is not None:
+        return _write_json(at_once, outgoing.error, is_legacy=is_legacy)
     leaving = asyncio.create_task(_wait_for_leaving(request.receive))
     stream = MessageStream(outgoing, task, leaving, is_cancelled_by_leaving=is_cancelled_by_leaving)
     is_handed_over = False
     try:
         event = await stream.get_next(stream_after_s if STREAM_MEDIA_TYPE in accepts else None)
-        if event.is_last and event.message is not None and MEDIA_TYPE in accepts:
-            return _write_json(event.message, outgoing.error, is_legacy=is_legacy)
+        if event.is_last and MEDIA_TYPE in accepts:
+            return _write_json(event, outgoing.error, is_legacy=is_legacy)
         stream.first = event
         is_handed_over = True
         return stream
@@ -139,15 +156,25 @@ async def _work(work: Callable[[Outgoing], Awaitable[None]], outgoing: Outgoing)
     await work(outgoing)
 
 
+async def _find_answer_at_once(outgoing: Outgoing, task: asyncio.Task[None]) -> OutgoingEvent | None:
+    """Let the work run until it waits for something, and return its answer where it did not have to."""
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    return outgoing.pop_last() if task.done() else None
+
+
 async def _wait_for_leaving(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _write_json(message: Message, error: McpError | None, *, is_legacy: bool) -> Response:
+def _write_json(event: OutgoingEvent, error: McpError | None, *, is_legacy: bool) -> Response:
     status = 200 if error is None or (is_legacy and error.code < 0) else error.status
     headers = None if error is None else error.headers
-    return Response(write_message(message), status_code=status, media_type=MEDIA_TYPE, headers=headers)
+    return Response(event.text, status_code=status, media_type=MEDIA_TYPE, headers=headers)
 
 
 class LeftError(Exception):

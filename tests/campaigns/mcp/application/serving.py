@@ -50,7 +50,7 @@ async def find_schema(_: McpExchange, name: str) -> Mapping[str, Any] | None:
     return None if tool is None else tool.schema
 
 
-def build_server(folder: Path, key: bytes) -> McpServer:
+def build_server(folder: Path, key: bytes, *, with_log: bool = False) -> McpServer:
     """Return the server: its tasks are in `folder`, states and sessions are signed with `key`."""
     deps = Fixtures(Tasks(folder), Process(), (key,))
 
@@ -92,14 +92,14 @@ def build_server(folder: Path, key: bytes) -> McpServer:
         listen=listen,
         session_keys=read_keys,
         hosts=("127.0.0.1", "localhost", "::1"),
-        session_log=MemorySessionLog(),
+        session_log=MemorySessionLog() if with_log else None,
         receive_answer=deps.process.receive_answer,
     )
 
 
-def build_app(folder: Path, key: bytes) -> Starlette:
+def build_app(folder: Path, key: bytes, *, with_log: bool = False) -> Starlette:
     """Return the application."""
-    server = build_server(folder, key)
+    server = build_server(folder, key, with_log=with_log)
 
     async def answer(request: Request) -> Response:
         return await respond(server, request)
