@@ -55,6 +55,9 @@ CALENDAR = {
 }
 """What the stack's operator has added to the catalog."""
 
+OAUTH_ISSUER, OAUTH_RESOURCE = "https://login.example.com", "https://mcp.example.com/mcp"
+"""The operator's authorization server, and the URL of /mcp as it names it."""
+
 READING_ALL = ("tests/journeys/test_personal_data.py", "tests/journeys/test_tenants.py")
 """Journeys that read all that the stack holds: they come first, when it holds the least."""
 
@@ -93,6 +96,7 @@ def stack(
     # a held lease that a killed orchestrator leaves must not cost a test two minutes
     environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
     environment |= {"FERRYMAN_INTEGRATIONS": json.dumps([CALENDAR]), "FERRYMAN_DIRECT_LINKS": "1", **served_model}
+    environment |= {"FERRYMAN_OAUTH_ISSUER": OAUTH_ISSUER, "FERRYMAN_OAUTH_RESOURCE": OAUTH_RESOURCE}
     environment["FERRYMAN_MODELS"] = json.dumps({**json.loads(served_model["FERRYMAN_MODELS"]), **unreachable_models})
     with log.open("wb") as err:
         child = subprocess.Popen(

@@ -16,7 +16,8 @@ class Rules:
     """Lifetimes in seconds. `clients` are secrets by client id, None for a public one; `redirect_uris` beside loopback ones.
 
     `consent` asks a person with a page, or answers for them; `iss` is what authorization responses name as their issuer, "" for
-    none (RFC 9207); `rotate` gives a new refresh token each time, after which the old one, shown again, revokes all of its
+    none (RFC 9207); `resources` are those for which a client may ask for a token (RFC 8707), which then is a signed JWT of
+    `subject` (RFC 9068); `rotate` gives a new refresh token each time, after which the old one, shown again, revokes all of its
     family; `delay_s` is how long a token request takes.
     """
 
@@ -25,6 +26,8 @@ class Rules:
     users: Mapping[str, str] = field(default_factory=dict)
     consent: str = "ask"
     iss: str = ""
+    resources: tuple[str, ...] = ()
+    subject: str = "248289761001"
     rotate: bool = True
     code_s: float = 60.0
     access_s: float = 3600.0
@@ -37,7 +40,7 @@ def read_rules(value: object, where: str, before: Rules | None = None) -> Rules:
     source = read_object(value, where)
     refuse_unknown(source, [entry.name for entry in fields(Rules)], where)
     changed: dict[str, object] = {}
-    kinds: dict[str, type] = {"consent": str, "iss": str, "rotate": bool, **dict.fromkeys(SECONDS, float)}
+    kinds: dict[str, type] = {"consent": str, "iss": str, "subject": str, "rotate": bool, **dict.fromkeys(SECONDS, float)}
     for name in kinds.keys() & source.keys():
         changed[name] = check_kind(source[name], kinds[name], f"{where}.{name}")
     for name in {"clients", "users"} & source.keys():
@@ -47,8 +50,8 @@ def read_rules(value: object, where: str, before: Rules | None = None) -> Rules:
             key: None if name == "clients" and item is None else check_kind(item, str, f"{where}.{name}.{key}")
             for key, item in known.items()
         }
-    if "redirect_uris" in source:
-        changed["redirect_uris"] = read_strings(source["redirect_uris"], f"{where}.redirect_uris")
+    for name in {"redirect_uris", "resources"} & source.keys():
+        changed[name] = read_strings(source[name], f"{where}.{name}")
     if changed.get("consent", "ask") not in CONSENTS:
         raise InvalidRequestError(f"{where}.consent must be one of {', '.join(CONSENTS)}")
     return replace(before or Rules(), **changed)  # type: ignore[arg-type] # each was checked above

@@ -23,7 +23,8 @@ from emulator.internet.oauth.rules import Rules
 from emulator.internet.oauth.store import OAuthRefusedError, TokenStore
 from emulator.web import Receive, Scope, Send
 
-LOOPBACK = re.compile(r"http://(127\.0\.0\.1|\[::1\])(:\d+)?(/[^?#]*)?")
+LOOPBACK = re.compile(r"http://(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?(/[^?#]*)?")
+METADATA_PATHS = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -34,6 +35,9 @@ class OAuthServer:
         self.rules = rules
         self._store = TokenStore(clock)
         routes = [
+            *(Route(path, self._metadata, methods=["GET"]) for path in METADATA_PATHS),
+            Route("/jwks", self._keys, methods=["GET"]),
+            Route("/register", self._register, methods=["POST"]),
             Route("/authorize", self._authorize, methods=["GET", "POST"]),
             Route("/token", self._token, methods=["POST"]),
             Route("/token/{kind}", self._hostile, methods=["POST"]),
@@ -60,12 +64,15 @@ class OAuthServer:
             decision = "" if self.rules.consent == "ask" else self.rules.consent
         self._store.counts["authorize"] += 1
         uri = parameters.get("redirect_uri", "")
-        if parameters.get("client_id") not in self.rules.clients or not self._redirectable(uri):
+        if not self._is_client(parameters.get("client_id", "")) or not self._redirectable(uri):
             return PlainTextResponse("unknown client or redirect URI", 400)  # never redirected: RFC 6749, 4.1.2.1
         if parameters.get("response_type") != "code":
             return self._back(uri, parameters, error="unsupported_response_type")
         if parameters.get("code_challenge_method") != "S256" or len(parameters.get("code_challenge", "")) != 43:
             return self._back(uri, parameters, error="invalid_request")
+        resource = parameters.get("resource", "")
+        if resource and resource not in self.rules.resources:
+            return self._back(uri, parameters, error="invalid_target")
         if not decision:
             return HTMLResponse(consent(request.headers.get("host", ""), parameters), headers=NO_STORE)
         if decision != "allow":
@@ -76,11 +83,12 @@ class OAuthServer:
             redirect_uri=uri,
             challenge=parameters["code_challenge"],
             scope=parameters.get("scope", ""),
+            resource=resource,
         )
         return self._back(uri, parameters, code=code)
 
     async def _token(self, request: Request) -> Response:
-        form = _form(await request.body())
+        form = {**_form(await request.body()), "issuer": self._name_issuer(request)}
         kind = form.get("grant_type", "")
         await asyncio.sleep(self.rules.delay_s)
         try:
@@ -99,6 +107,49 @@ class OAuthServer:
             return JSONResponse(body, refused.status, headers=NO_STORE)
         self._store.counts[kind] += 1
         return JSONResponse(answer, headers=NO_STORE)
+
+    async def _metadata(self, request: Request) -> Response:
+        """Answer the metadata of the server (RFC 8414)."""
+        issuer = self._name_issuer(request)
+        base = f"https://{request.headers.get('host', '')}"
+        described = {
+            "issuer": issuer,
+            "authorization_endpoint": f"{base}/authorize",
+            "token_endpoint": f"{base}/token",
+            "registration_endpoint": f"{base}/register",
+            "jwks_uri": f"{base}/jwks",
+            "response_types_supported": ["code"],
+            "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
+            "authorization_response_iss_parameter_supported": bool(self.rules.iss),
+        }
+        self._store.counts["metadata"] += 1
+        return JSONResponse(described)
+
+    async def _keys(self, _: Request) -> Response:
+        self._store.counts["keys"] += 1
+        return JSONResponse(self._store.signer.list_keys())
+
+    async def _register(self, request: Request) -> Response:
+        """Register a public client with redirect URIs on this machine (RFC 7591)."""
+        try:
+            body = json.loads(await request.body())
+            uris = tuple(map(str, body["redirect_uris"]))
+        except (ValueError, KeyError, TypeError):
+            uris = ()
+        if not uris or not all(map(self._redirectable, uris)):
+            return JSONResponse({"error": "invalid_redirect_uri"}, 400)
+        client = self._store.register(uris)
+        return JSONResponse(
+            {"client_id": client, "redirect_uris": list(uris), "token_endpoint_auth_method": "none"}, 201, headers=NO_STORE
+        )
+
+    def _name_issuer(self, request: Request) -> str:
+        return self.rules.iss or f"https://{request.headers.get('host', '')}"
+
+    def _is_client(self, client: str) -> bool:
+        return client in self.rules.clients or client in self._store.registered
 
     async def _hostile(self, request: Request) -> Response:
         kind = request.path_params["kind"]
@@ -155,6 +206,8 @@ class OAuthServer:
             except (binascii.Error, UnicodeDecodeError):
                 pair = ""
             client, _, secret = (unquote_plus(item) for item in pair.partition(":"))
+        if client in self._store.registered and not secret_needed:
+            return client
         expected = self.rules.clients.get(client)
         fits = expected is None or (secret is not None and secrets.compare_digest(expected.encode(), secret.encode()))
         if client not in self.rules.clients or not fits or (secret_needed and expected is None):

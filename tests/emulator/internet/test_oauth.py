@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import jwt
 import pytest
 
 from emulator.clock import EmulatorClock
@@ -180,3 +181,61 @@ def test_rules_that_are_not_named_stay() -> None:
     before = read_rules({"clients": {"a": None}, "access_s": 5}, "body")
     after = read_rules({"rotate": False}, "body", before)
     assert (after.clients, after.access_s, after.rotate) == ({"a": None}, 5, False)
+
+
+RESOURCE = "https://api.test/mcp"
+
+
+def allow_resource(site: Site, *resources: str) -> None:
+    site.server.rules = replace(site.server.rules, consent="allow", resources=resources)
+
+
+async def fetch_access_token(site: Site, **form: str) -> httpx.Response:
+    """Return the answer to a code that was asked for with a resource."""
+    answer = await site.browser.get("/authorize", params={**QUERY, "resource": RESOURCE})
+    code = parse_qs(urlsplit(answer.headers["location"]).query)["code"][0]
+    known = {"grant_type": "authorization_code", "redirect_uri": BACK, "code_verifier": VERIFIER, "resource": RESOURCE}
+    return await site.token(code=code, **{**known, **form})
+
+
+async def test_a_token_for_a_resource_is_a_signed_one_of_its_key_set(site: Site) -> None:
+    allow_resource(site, RESOURCE)
+    token = (await fetch_access_token(site)).json()["access_token"]
+    metadata = (await site.browser.get("/.well-known/oauth-authorization-server")).json()
+    (key,) = (await site.browser.get(metadata["jwks_uri"])).json()["keys"]
+    header = jwt.get_unverified_header(token)
+    assert (header["typ"], header["kid"]) == ("at+jwt", key["kid"])
+    claims = jwt.decode(token, jwt.PyJWK(key), audience=RESOURCE, issuer=metadata["issuer"])
+    assert (claims["sub"], claims["scope"], claims["client_id"]) == ("248289761001", "read", "public")
+
+
+async def test_a_refreshed_token_is_for_the_same_resource(site: Site) -> None:
+    allow_resource(site, RESOURCE)
+    tokens = (await fetch_access_token(site)).json()
+    renewed = (await site.token(grant_type="refresh_token", refresh_token=tokens["refresh_token"])).json()
+    assert jwt.decode(renewed["access_token"], options={"verify_signature": False})["aud"] == RESOURCE
+
+
+async def test_no_token_is_issued_for_another_resource(site: Site) -> None:
+    allow_resource(site, "https://other.test/mcp")
+    answer = await site.browser.get("/authorize", params={**QUERY, "resource": RESOURCE})
+    assert "error=invalid_target" in answer.headers["location"]
+    allow_resource(site, RESOURCE)
+    assert (await fetch_access_token(site, resource="https://other.test/mcp")).json()["error"] == "invalid_target"
+
+
+async def test_a_person_consents_to_a_resource_on_the_page(site: Site) -> None:
+    allow_resource(site, RESOURCE)
+    site.server.rules = replace(site.server.rules, consent="ask")
+    page = (await site.browser.get("/authorize", params={**QUERY, "resource": RESOURCE})).text
+    assert f'name="resource" value="{RESOURCE}"' in page
+
+
+async def test_a_client_registers_itself_with_an_address_of_this_machine(site: Site) -> None:
+    site.server.rules = replace(site.server.rules, consent="allow")
+    registered = await site.browser.post("/register", json={"redirect_uris": [BACK], "client_name": "Claude"})
+    client = registered.json()["client_id"]
+    answer = await site.browser.get("/authorize", params={**QUERY, "client_id": client})
+    assert (registered.status_code, answer.status_code) == (201, 302)
+    for uris in (["https://evil.test/"], [], "x", None):
+        assert (await site.browser.post("/register", json={"redirect_uris": uris})).status_code == 400
