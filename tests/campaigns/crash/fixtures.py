@@ -512,6 +512,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         first = Execution(id=execution, task=task, owner=owner, created_at=START)
         await store_chat(ports, first, is_long=scenario.summarizes)
     else:
-        await ports.executions.start(Execution(id=execution, task=task, owner=owner, created_at=START, **place), most=1_000)
+        fields = {**place, **scenario.start_fields}
+        await ports.executions.start(Execution(id=execution, task=task, owner=owner, created_at=START, **fields), most=1_000)
     if not scenario.enabled:
         await ports.tasks.update(replace(stored, enabled=False), ("enabled",), since=START)

@@ -100,7 +100,7 @@ def _find_lost(record: Record) -> list[str]:
         findings.append(f"lost: the execution is {ended.status} ({ended.error}) where it should be {scenario.status}")
     elif scenario.output is not None and ended.output != scenario.output:
         findings.append(f"lost: its output is {ended.output!r}")
-    turns = len(scenario.turns) + 1 + scenario.summarizes
+    turns = scenario.turns_due
     if scenario.begins and scenario.cancelled_at is None and len(record.steps) != turns:
         findings.append(f"lost: {len(record.steps)} turns are recorded of {turns}")
     return findings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -58,6 +59,7 @@ class Scenario:
     has tools of files, and these are the contents by key that the calls leave, long results left out. With `decides` every call
     that changes something waits for a person, who decides so about it, and approves the call that an edit makes of it: a day
     later, or where they are `hurried` while the delivery is still under way. Where it is `contested` the other device denies.
+    One that is `direct` was started with its only call, as an MCP client starts it, and asks no model.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Scenario:
     hurried: bool = False
     contested: bool = False
     is_titled: bool = False
+    direct: bool = False
 
     @property
     def answer(self) -> str:
@@ -109,7 +112,20 @@ class Scenario:
     @property
     def output(self) -> str | None:
         """What the execution says when it ends; None where that is nothing, or how far it came."""
-        return self.answer if self.begins and self.cancelled_at is None else None
+        return self.answer if self.begins and self.cancelled_at is None and not self.direct else None
+
+    @property
+    def turns_due(self) -> int:
+        """How many turns it takes where nothing ends it."""
+        return 1 if self.direct else len(self.turns) + 1 + self.summarizes
+
+    @property
+    def start_fields(self) -> dict[str, Any]:
+        """The fields of the execution as it is started, beside those of every one."""
+        if not self.direct:
+            return {}
+        ((tool, arguments),) = self.turns[0]
+        return {"called_tool": tool, "input": json.dumps(arguments), "is_from_client": True}
 
     def reply(self, prompt: Prompt) -> Reply:
         """Return the model's reply to `prompt`: it depends on nothing but the turn."""
@@ -335,6 +351,11 @@ SCENARIOS: tuple[Scenario, ...] = (
         thinks=timedelta(seconds=4),
         slice=timedelta(seconds=3),
     ),
+    Scenario(name="direct call", turns=((pay_call("i3"),),), direct=True),
+    Scenario(name="direct call with a key", turns=((pay_call("i4", KEYED),),), direct=True),
+    Scenario(name="direct call that is refused", turns=((post_call("i5", "api.other.test"),),), direct=True),
+    Scenario(name="direct call that is approved", turns=((pay_call("i6"),),), direct=True, decides=DecisionVerdict.APPROVE),
+    Scenario(name="direct call that is edited", turns=((pay_call("i7"),),), direct=True, decides=DecisionVerdict.EDIT),
     Scenario(name="chat", turns=((look_call("g1"), look_call("g2"), pay_call("g3")),), chats=True),
     Scenario(name="titled chat", turns=((look_call("t1"),),), chats=True, is_titled=True),
     Scenario(name="long chat", turns=((look_call("n1"), pay_call("n2")),), chats=True, summarizes=True),

@@ -12,6 +12,7 @@ from tests.campaigns.isolation.archives import import_file, list_archives
 from tests.campaigns.isolation.attempts import COUNTERS, CURSOR, Attempt, draw_attempts, list_attempts
 from tests.campaigns.isolation.belongings import TWIN, Belongings
 from tests.campaigns.isolation.calls import ENDINGS, ask_for_ticket, list_calls, list_tickets, list_twin_calls, run_calls, start
+from tests.campaigns.isolation.clients import list_client_attempts
 from tests.campaigns.isolation.deployment import Answer, Deployment
 from tests.campaigns.isolation.functions import Functions, TurnsModel
 from tests.campaigns.isolation.relations import Relation
@@ -77,6 +78,9 @@ async def run(
             results.add(relation, attempt, trial.judge(attempt, answers))
             if until_found and results.findings:
                 return results
+        for attempt in [item for item in list_client_attempts() if only in ("", item.kind) and not relation.allows(item)]:
+            answers = [await send(place, attempt) for place in trial.places]
+            results.add(relation, attempt, trial.judge(attempt, answers))
         for attempt in [item for item in list_archives() if only in ("", item.kind) and not relation.allows(item)]:
             answers = [await import_file(place.deployment, place.mine, place.fill(attempt)) for place in trial.places]
             results.add(relation, attempt, trial.judge(attempt, answers))

@@ -54,6 +54,9 @@ _FAULTS = (
     ("jobs of all workspaces are shown to members", f"{API}.jobs:_job", "stored.workspace != caller.workspace", "False", PERSON, "an id in the path"),
     ("jobs of all owners answer who repeats a deletion", f"{MEMORY}.jobs:MemoryJobs.find", "(owner, workspace, subject)", "(next((job.owner for job in self._memory.jobs.values() if job.subject == subject), owner), workspace, subject)", OWNER, "an id of what was deleted"),
     ("jobs of all workspaces answer who repeats a deletion", f"{MEMORY}.jobs:MemoryJobs.find", "(owner, workspace, subject)", "(owner, next((job.workspace for job in self._memory.jobs.values() if job.subject == subject), workspace), subject)", WORKSPACE, "an id of what was deleted"),
+    ("tasks of MCP clients are anybody's", f"{API}.mcp.tasks:select_tasks", "and caller.caller.sees(execution)", "", OWNER, "an id in a request of an MCP client"),
+    ("MCP clients run anybody's tasks", f"{API}.mcp.starting:start_task", "not caller.sees(task)", "False", OWNER, "an id in a request of an MCP client"),
+    ("MCP clients read anybody's prompts", f"{API}.mcp.prompts:find_prompt", "and caller.sees(task)", "", WORKSPACE, "an id in a request of an MCP client"),
     # what is listed, counted or told
     ("tasks of all workspaces are listed", f"{MEMORY}.tasks:MemoryTasks.list", "if task.workspace == workspace", "if True", WORKSPACE, "a list, a counter or a limit"),
     ("executions of all workspaces are listed", f"{MEMORY}.executions:MemoryExecutions.list", "if execution.workspace == workspace", "if True", WORKSPACE, "a list, a counter or a limit"),
