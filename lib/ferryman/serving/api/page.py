@@ -15,7 +15,8 @@ from ferryman.serving.api.reference import write_reference
 
 NOTE = "This page is rendered from the OpenAPI document at [/openapi.json](/openapi.json), which clients can be generated from."
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem; color-scheme: light dark }
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem }
 table { border-collapse: collapse; width: 100% }
 td, th { border: 1px solid #8886; padding: .2rem .5rem; text-align: left; vertical-align: top }
 code { font-family: ui-monospace, monospace; overflow-wrap: anywhere }

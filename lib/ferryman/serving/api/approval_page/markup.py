@@ -19,17 +19,20 @@ from ferryman.domain.approvals.rendering import ShownLine, render_form
 from ferryman.domain.approvals.visible import show_text
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem; color-scheme: light dark }
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem }
 table { border-collapse: collapse; width: 100%; table-layout: fixed }
-th { width: 11rem; font-weight: normal; text-align: left; vertical-align: top }
+th { width: min(11rem, 30%); font-weight: normal; text-align: left; vertical-align: top }
 th, td { border-bottom: 1px solid #8884; padding: .1rem .5rem; overflow-wrap: anywhere; white-space: pre-wrap }
 td, th, code { font-family: ui-monospace, monospace; direction: ltr; unicode-bidi: isolate }
 code { overflow-wrap: anywhere }
 caption { text-align: left; font-weight: bold; padding-top: .8rem }
 ins { text-decoration: none; background: #2a42 } del { background: #c332 }
 form { border-top: 1px solid #8886; margin-top: 1rem; padding-top: .5rem } label { display: block; margin: .5rem 0 }
-input[type=text], input[type=password] { width: 100%; font: inherit; box-sizing: border-box }
+input[type=text], input[type=password] { width: 100%; max-width: 40rem; font: inherit; box-sizing: border-box }
+label input { display: block }
 button { font: inherit; padding: .3rem 1rem; margin-right: 1rem }
+h1 { font-size: 1.5rem; overflow-wrap: anywhere }
 .notice { border-left: 4px solid #c80; padding-left: .8rem }
 """
 _DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
