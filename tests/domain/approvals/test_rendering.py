@@ -342,7 +342,7 @@ def test_a_difference_of_long_forms_takes_no_longer_than_their_length() -> None:
     [
         (
             Integrity.UNTRUSTED,
-            "sources   │ the calls before this one: the record of the execution has what each has read",
+            "sources   │ calls before this one, or an MCP client: the record of the execution has what was read",
         ),
         (Integrity.TRUSTED, "complete │ these are all of its sources"),
     ],

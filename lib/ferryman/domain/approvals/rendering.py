@@ -18,7 +18,7 @@ from ferryman.domain.approvals.origins import read_origins
 from ferryman.domain.approvals.visible import is_reordered, show_lines, show_name, show_text
 
 CALL, SENT, HEADERS, BODY, ARGUMENTS = "The call", "What is sent", "Headers", "Body", "Arguments"
-READ, FROM = "What the model had read", "Where its arguments came from"
+READ, FROM = "What was read before", "Where its arguments came from"
 BOUND, MORE = "What else the decision is bound to", "Also in the form"
 
 INTEGRITY = {
@@ -196,9 +196,11 @@ def _render_label(rest: dict[str, Any]) -> Iterator[ShownLine]:
             yield ShownLine(READ, value, words[value])
     sources = remaining.get("sources")
     if label.get("integrity") == "untrusted" and sources == [] and remaining.get("more") is False:
-        # the label of all that the model had read by then, whose sources are the calls before it
+        # the label of all that was read by then, whose sources are the calls before it, or who asked for a call without a model
         del remaining["sources"], remaining["more"]
-        yield ShownLine(READ, "sources", "the calls before this one: the record of the execution has what each has read")
+        yield ShownLine(
+            READ, "sources", "calls before this one, or an MCP client: the record of the execution has what was read"
+        )
     elif isinstance(sources, list) and all(_is_source(source) for source in sources):
         del remaining["sources"]
         yield ShownLine(READ, "sources", str(len(sources)))
