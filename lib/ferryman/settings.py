@@ -14,6 +14,7 @@ from typing import Any
 from ferryman.domain.files.access import S3Access
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.ids import ID_ABOUT, is_id
+from ferryman.domain.oauth_urls import ISSUER_ABOUT, RESOURCE_ABOUT, find_oauth_problem, parse_issuer, parse_resource
 from ferryman.domain.operator_model import OperatorModel, parse_operator_models
 from ferryman.domain.problem import InvalidInputError
 
@@ -56,9 +57,6 @@ PLATFORM_VARIABLES: Mapping[str, tuple[tuple[str, str], str, str]] = {
 }
 """The variables of the platform's own server by the field that each fills (S4-134, S4-136, S4-137, S4-140), of which the first
 that is set and not empty counts; what each must be, and how that is told."""
-
-_ISSUER = re.compile(r"https://[a-z0-9.-]{1,253}(/[A-Za-z0-9._~-]{1,255}){0,8}/?", re.ASCII)
-_RESOURCE = re.compile(r"https?://[a-z0-9.-]{1,253}(:\d{1,5})?(/[A-Za-z0-9._~-]{1,255}){0,8}/mcp", re.ASCII)
 
 S3_PREFIXES = ("FERRYMAN_S3_", "CRAWBL_SPACES_")
 """How the variables of a bucket of S3 begin; of each the first that is set and not empty counts."""
@@ -132,9 +130,7 @@ class Settings:
     s3_secret_key: str = field(default="", repr=False)  # the secret of the access key to the S3 bucket
     direct_links: bool = False  # whether direct links to files are given: anybody who has one can download the file
     searxng_endpoint: str = field(default=SEARXNG_ENDPOINT, repr=False)  # where SearXNG, which searches the web, is asked
-    oauth_issuer: str = (
-        ""  # the issuer of access tokens for /mcp, an authorization server of your own; with OAUTH_RESOURCE alone
-    )
+    oauth_issuer: str = ""  # the issuer of access tokens for /mcp: an authorization server of your own
     oauth_resource: str = ""  # the URL of /mcp as its clients reach it, which access tokens must be for (RFC 8707)
     anthropic_api_key: str | None = field(default=None, repr=False)  # the Messages API's key; without it, Vertex AI is used
     anthropic_base_url: str | None = None  # another address of the Messages API
@@ -236,10 +232,8 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
     values["model_keys"] = _read_model_keys(environment, values.get("models", {}))
     settings = Settings(**values)
     _refuse_local_switches(settings)
-    if bool(settings.oauth_issuer) != bool(settings.oauth_resource):
-        raise MisconfiguredError("FERRYMAN_OAUTH_ISSUER and FERRYMAN_OAUTH_RESOURCE are needed together, or neither")
-    if settings.oauth_resource.startswith("http://") and not settings.local:
-        raise MisconfiguredError("FERRYMAN_OAUTH_RESOURCE must be https where deployed: access tokens go there")
+    if problem := find_oauth_problem(settings.oauth_issuer, settings.oauth_resource, local=settings.local):
+        raise MisconfiguredError(problem)
     if settings.objects_bucket and settings.s3_endpoint:
         raise MisconfiguredError("FERRYMAN_OBJECTS_BUCKET is set and so is a bucket of S3: files are kept in one of them")
     for name in TRACING_VARIABLES:
@@ -369,18 +363,6 @@ def _parse_seconds(text: str) -> float | None:
     return value
 
 
-def _parse_issuer(text: str) -> str:
-    if text and _ISSUER.fullmatch(text) is None:
-        raise ValueError
-    return text
-
-
-def _parse_resource(text: str) -> str:
-    if text and _RESOURCE.fullmatch(text) is None:
-        raise ValueError
-    return text
-
-
 def _parse_page_bytes(text: str) -> int | None:
     if re.fullmatch("[0-9]{0,8}", text, re.ASCII) is None or not 0 < int(text or 1) <= PAGE_BYTES_MAX:
         raise ValueError
@@ -402,8 +384,8 @@ _PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "Mapping": (lambda text: _parse_json(text, dict), "must be a JSON object"),
     "tuple": (lambda text: tuple(_parse_json(text, list)), "must be a JSON array"),
     "models": (lambda text: parse_operator_models(_parse_json(text, dict)), "must be a JSON object"),
-    "oauth_issuer": (_parse_issuer, "must be an https URL without query and fragment, exactly as the server names itself"),
-    "oauth_resource": (_parse_resource, "must be the URL of this API's /mcp, as https://ferryman.example.com/mcp"),
+    "oauth_issuer": (parse_issuer, ISSUER_ABOUT),
+    "oauth_resource": (parse_resource, RESOURCE_ABOUT),
     "page_bytes_max": (_parse_page_bytes, f"must be a whole number of bytes from 1 to {PAGE_BYTES_MAX:,}"),
     "deployed": (lambda _: True, ""),  # the platform sets it, to the function's name
     "otlp_endpoint": (lambda text: text.rstrip("/") or None, ""),

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.workspaces.identity import InvalidTokenError
+from ferryman.domain.workspaces.identity import InvalidAccessTokenError
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.ports.errors import UnavailableError
 from ferryman.vault.access_tokens import AccessTokenReader, read_keys
@@ -120,7 +120,7 @@ FORGED: dict[str, Callable[[], str]] = {
 
 @pytest.mark.parametrize("name", FORGED)
 async def test_no_other_token_is_accepted(reader: AccessTokenReader, name: str) -> None:
-    with pytest.raises(InvalidTokenError):
+    with pytest.raises(InvalidAccessTokenError):
         await reader.verify(FORGED[name]())
 
 
@@ -132,7 +132,7 @@ def test_no_token_with_another_character_is_accepted(place: int, character: str)
     place %= len(token)
     if token[place] == character:
         return
-    with pytest.raises(InvalidTokenError):
+    with pytest.raises(InvalidAccessTokenError):
         asyncio.run(reader.verify(token[:place] + character + token[place + 1 :]))
 
 
@@ -145,7 +145,7 @@ async def test_a_token_expires_by_our_clock(reader: AccessTokenReader, clock: Ma
     token = sign_token()
     await reader.verify(token)
     clock.turn(3_600 + 30)
-    with pytest.raises(InvalidTokenError, match="expired"):
+    with pytest.raises(InvalidAccessTokenError, match="expired"):
         await reader.verify(token)
 
 
@@ -159,7 +159,7 @@ async def test_an_unknown_key_has_them_fetched_again_at_most_once_a_minute(
 ) -> None:
     rotated = sign_token(key=generate_private_key("EdDSA", 2), header={"kid": "next"})
     for _ in range(5):
-        with pytest.raises(InvalidTokenError):
+        with pytest.raises(InvalidAccessTokenError):
             await reader.verify(rotated)
     assert authority.fetches == 1
     authority.listed = [*authority.listed, describe_key("next", "EdDSA", 2)]
@@ -174,7 +174,7 @@ async def test_a_key_that_the_server_withdrew_is_of_no_use_after_an_hour(
     await reader.verify(sign_token())
     authority.listed = [describe_key("RS256", "RS256")]
     clock.turn(3_600)
-    with pytest.raises(InvalidTokenError, match="no key of that name"):
+    with pytest.raises(InvalidAccessTokenError, match="no key of that name"):
         await reader.verify(sign_token(now=clock.now()))
 
 
@@ -208,5 +208,5 @@ async def test_a_weak_key_verifies_nothing(authority: Authority, reader: AccessT
     authority.listed = [{"kty": "RSA", "n": number, "e": "AQAB", "kid": "weak"}]
     with pytest.warns(UserWarning, match="below the minimum"):
         token = sign_token(algorithm="RS256", key=weak, header={"kid": "weak"})
-    with pytest.raises(InvalidTokenError):
+    with pytest.raises(InvalidAccessTokenError):
         await reader.verify(token)

@@ -18,6 +18,9 @@ class AuthorityKeys(Protocol):
 
 
 class AccessTokens(Protocol):
-    """Reads access tokens. Raises `InvalidTokenError`, and `UnavailableError` while the keys of the server are not known."""
+    """Reads access tokens.
+
+    Raises `InvalidAccessTokenError`, and `UnavailableError` while the keys of the server are not known.
+    """
 
     async def verify(self, token: str) -> AccessToken: ...

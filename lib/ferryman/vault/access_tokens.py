@@ -16,7 +16,7 @@ from typing import Any
 
 import jwt
 
-from ferryman.domain.workspaces.identity import AccessToken, InvalidTokenError
+from ferryman.domain.workspaces.identity import AccessToken, InvalidAccessTokenError
 from ferryman.ports.authority import AuthorityKeys
 from ferryman.ports.clock import Clock
 
@@ -53,28 +53,28 @@ class AccessTokenReader:
 
     async def verify(self, token: str) -> AccessToken:
         if len(token) > TOKEN_CHARACTERS_MAX or not _SHAPE.fullmatch(token):
-            raise InvalidTokenError("it is no signed JWT of at most 8,192 characters")
+            raise InvalidAccessTokenError("it is no signed JWT of at most 8,192 characters")
         kid = self._read_kid(token)
         key = await self._find_key(kid)
         try:
             signed = jwt.PyJWS().decode_complete(token, key, list(ALGORITHMS), _OPTIONS)
             claims = json.loads(signed["payload"])
         except (jwt.PyJWTError, ValueError, RecursionError):
-            raise InvalidTokenError("its signature is not that of a key of the authorization server") from None
+            raise InvalidAccessTokenError("its signature is not that of a key of the authorization server") from None
         return self._read_claims(claims)
 
     def _read_kid(self, token: str) -> str:
         try:
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError, RecursionError):
-            raise InvalidTokenError("its header is not that of a signed JWT") from None
+            raise InvalidAccessTokenError("its header is not that of a signed JWT") from None
         kind, kid = header.get("typ"), header.get("kid")
         if not isinstance(kind, str) or kind.lower() not in TYPES:
-            raise InvalidTokenError("its type is not at+jwt (RFC 9068)")
+            raise InvalidAccessTokenError("its type is not at+jwt (RFC 9068)")
         if header.get("alg") not in ALGORITHMS or "crit" in header or "b64" in header:
-            raise InvalidTokenError(f"its algorithm is none of {', '.join(ALGORITHMS)}, or it has extensions")
+            raise InvalidAccessTokenError(f"its algorithm is none of {', '.join(ALGORITHMS)}, or it has extensions")
         if not isinstance(kid, str) or len(kid) > CLAIM_CHARACTERS_MAX:
-            raise InvalidTokenError("it does not name the key that it was signed with")
+            raise InvalidAccessTokenError("it does not name the key that it was signed with")
         return kid
 
     async def _find_key(self, kid: str) -> jwt.PyJWK:
@@ -86,32 +86,32 @@ class AccessTokenReader:
                 self._fetched_at = self.clock.now()
         key = self._known.get(kid)
         if key is None:
-            raise InvalidTokenError("the authorization server has no key of that name")
+            raise InvalidAccessTokenError("the authorization server has no key of that name")
         return key
 
     def _read_claims(self, claims: Any) -> AccessToken:
         if not isinstance(claims, dict) or claims.get("iss") != self.issuer:
-            raise InvalidTokenError("its issuer is another one")
+            raise InvalidAccessTokenError("its issuer is another one")
         audiences = claims.get("aud")
         listed = audiences if isinstance(audiences, list) else [audiences]
         if len(listed) > AUDIENCES_MAX or self.audience not in listed:
-            raise InvalidTokenError("it is for another server: its audience is not this one")
+            raise InvalidAccessTokenError("it is for another server: its audience is not this one")
         now = self.clock.now().timestamp()
         if not _is_moment(claims.get("exp")) or now >= claims["exp"] + LEEWAY_S:
-            raise InvalidTokenError("it has expired")
+            raise InvalidAccessTokenError("it has expired")
         for name in ("nbf", "iat"):
             if name in claims and (not _is_moment(claims[name]) or now < claims[name] - LEEWAY_S):
-                raise InvalidTokenError("it is not valid yet")
+                raise InvalidAccessTokenError("it is not valid yet")
         subject, scope = claims.get("sub"), claims.get("scope", "")
         if not isinstance(subject, str) or not 0 < len(subject) <= CLAIM_CHARACTERS_MAX or not isinstance(scope, str):
-            raise InvalidTokenError("it says not whose it is, or its scopes are no text")
+            raise InvalidAccessTokenError("it says not whose it is, or its scopes are no text")
         scopes = scope.split(" ")
         if len(scopes) > SCOPES_MAX:
-            raise InvalidTokenError(f"it has more than {SCOPES_MAX} scopes")
+            raise InvalidAccessTokenError(f"it has more than {SCOPES_MAX} scopes")
         try:
             subject.encode()
         except UnicodeEncodeError:
-            raise InvalidTokenError("its subject is no text") from None
+            raise InvalidAccessTokenError("its subject is no text") from None
         return AccessToken(issuer=self.issuer, subject=subject, scopes=frozenset(filter(None, scopes)))
 
 

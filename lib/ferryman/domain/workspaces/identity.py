@@ -22,7 +22,7 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 DOMAIN = "ferryman/identity/1"
 
 
-class InvalidTokenError(Exception):
+class InvalidAccessTokenError(Exception):
     """What was presented is no access token for this server that is valid now; the text says why and repeats nothing of it."""
 
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.workspaces.api_key import NARROWED_RIGHTS, ApiKey
-from ferryman.domain.workspaces.identity import InvalidTokenError
+from ferryman.domain.workspaces.identity import InvalidAccessTokenError
 from ferryman.domain.workspaces.member import Right
 from ferryman.serving.api.access import ASKS, CurrentCaller, Dependencies
 from ferryman.serving.api.errors import ConflictError, NotFoundError
@@ -32,7 +32,7 @@ async def link_identity(
     check_whole(caller)
     try:
         token = await deps.access_tokens.verify(body.access_token.get_secret_value())
-    except InvalidTokenError as error:
+    except InvalidAccessTokenError as error:
         raise build_input_error("access_token", f"must be a valid access token for this server: {error}") from None
     link = ApiKey(
         id=once.name("identity"),

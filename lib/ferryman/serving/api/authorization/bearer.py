@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.workspaces.api_key import ApiKey
-from ferryman.domain.workspaces.identity import AccessToken, InvalidTokenError, narrow_link
+from ferryman.domain.workspaces.identity import AccessToken, InvalidAccessTokenError, narrow_link
 from ferryman.serving import keys
 from ferryman.serving.api.authorization.challenges import build_unauthorized
 
@@ -53,7 +53,7 @@ async def read_bearer(deps: ApiDependencies, authorizations: Sequence[str]) -> B
         raise build_unauthorized(deps)
     try:
         verified = await deps.access_tokens.verify(token)
-    except InvalidTokenError as error:
+    except InvalidAccessTokenError as error:
         raise build_unauthorized(deps, str(error)) from None
     return Bearer(digest=verified.digest, token=verified)
 

@@ -1,0 +1,36 @@
+"""The URLs of OAuth that an operator names: the issuer of access tokens, and this server as the resource that they are for."""
+
+from __future__ import annotations
+
+import re
+
+ISSUER_ABOUT = "must be an https URL without query and fragment, exactly as the server names itself"
+RESOURCE_ABOUT = "must be the URL of this API's /mcp, as https://ferryman.example.com/mcp"
+_PATH = r"(/[A-Za-z0-9._~-]{1,255}){0,8}"
+_ISSUER = re.compile(rf"https://[a-z0-9.-]{{1,253}}{_PATH}/?", re.ASCII)
+_RESOURCE = re.compile(rf"https?://[a-z0-9.-]{{1,253}}(:\d{{1,5}})?{_PATH}/mcp", re.ASCII)
+
+
+def parse_issuer(text: str) -> str:
+    """Return the issuer, or "" for none. Raise ValueError for what `ISSUER_ABOUT` does not describe."""
+    return _parse(_ISSUER, text)
+
+
+def parse_resource(text: str) -> str:
+    """Return the URL of /mcp, or "" for none. Raise ValueError for what `RESOURCE_ABOUT` does not describe."""
+    return _parse(_RESOURCE, text)
+
+
+def find_oauth_problem(issuer: str, resource: str, *, local: bool) -> str | None:
+    """Return what is wrong with the two together, None for nothing; in clear they are for the `local` stack alone."""
+    if bool(issuer) != bool(resource):
+        return "FERRYMAN_OAUTH_ISSUER and FERRYMAN_OAUTH_RESOURCE are needed together, or neither"
+    if resource.startswith("http://") and not local:
+        return "FERRYMAN_OAUTH_RESOURCE must be https where deployed: access tokens go there"
+    return None
+
+
+def _parse(pattern: re.Pattern[str], text: str) -> str:
+    if text and pattern.fullmatch(text) is None:
+        raise ValueError
+    return text
