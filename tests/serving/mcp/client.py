@@ -57,6 +57,7 @@ class Posting:
 
     def __init__(self, server: McpServer, body: bytes, headers: list[tuple[str, str]], *, verb: str = "POST") -> None:
         self.answer = Answer()
+        self.body = body
         self._leaving = asyncio.Event()
         self._news = asyncio.Event()
         self._inbox: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]

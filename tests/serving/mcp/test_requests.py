@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ferryman.serving.mcp.revisions import SERVER_INFO
 
 from .client import Client
 from .servers import Stage
-
-
-@pytest.fixture
-async def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
-def client(stage: Stage) -> Client:
-    return Client(stage.server)
 
 
 async def test_a_list_says_how_long_it_is_fresh_and_who_answered(client: Client) -> None:
