@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation crash faults cuts leaving approvals protocols mcp-conformance fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -55,6 +55,9 @@ soak: $(READY) ## Owners at work on one stack at once for MINUTES; nothing of on
 
 hostile: $(READY) ## A hostile model through the whole local stack: every scenario, or of each kind every so many-th (EVERY=3), and how many succeeded
 	@$(BIN)/python -m tests.campaigns.hostile --every $(EVERY)
+
+platform: $(READY) ## Mutated and replayed requests to the platform's own server: 0 accepted, 0 good ones refused; SEED draws others
+	@$(BIN)/python -m tests.campaigns.platform --seed $(or $(SEED),20) $(ARGS)
 
 isolation: $(READY) ## Attempts at what belongs to another owner, workspace or person, drawn by SEED: 0 succeed, 0 tell that it is there
 	@$(BIN)/python -m tests.campaigns.isolation --seed $(or $(SEED),16) $(ARGS)

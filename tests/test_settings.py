@@ -332,3 +332,49 @@ def test_access_tokens_are_sent_in_clear_on_the_local_stack_alone():
     assert read({**plain, "FIRESTORE_EMULATOR_HOST": "127.0.0.1:1"}).oauth_resource == "http://127.0.0.1:8080/mcp"
     with pytest.raises(MisconfiguredError, match="must be https"):
         read(plain)
+
+
+PLATFORM = {"CRAWBL_MCP_ENDPOINT": "https://platform.example.com/mcp", "CRAWBL_MCP_SIGNING_KEY": "k" * 32}
+
+
+def test_the_platform_s_variables_are_read_by_their_own_names_and_by_ours_before():
+    settings = read({**PLATFORM, "CRAWBL_USER_ID": "ann", "CRAWBL_WORKSPACE_ID": "ws_1", "FERRYMAN_PLATFORM_USER_ID": "eve"})
+    assert (settings.platform_endpoint, settings.platform_signing_key) == tuple(PLATFORM.values())
+    assert (settings.platform_user_id, settings.platform_workspace_id) == ("eve", "ws_1")
+
+
+def test_without_them_the_platform_is_our_own_for_every_user_and_workspace():
+    settings = read({})
+    assert (settings.platform_endpoint, settings.platform_signing_key, settings.platform_user_id) == ("", "", "")
+    assert settings.platform_key_secret == "ferryman-platform-key"
+
+
+@pytest.mark.parametrize("name", PLATFORM)
+def test_the_endpoint_of_a_platform_and_its_key_go_together(name):
+    with pytest.raises(MisconfiguredError, match="must be set: the endpoint of a platform and the key go together"):
+        read({name: PLATFORM[name]})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"CRAWBL_MCP_SIGNING_KEY": "hush"},
+        {"CRAWBL_MCP_ENDPOINT": "hush.example"},
+        {"CRAWBL_MCP_ENDPOINT": "https://a.example/?hush"},
+        {"CRAWBL_USER_ID": "hush hush"},
+    ],
+)
+def test_a_variable_of_the_platform_that_is_none_is_refused_without_its_text(changes):
+    with pytest.raises(MisconfiguredError) as error:
+        read({**PLATFORM, **changes})
+    assert next(iter(changes)) in str(error.value)
+    assert "hush" not in str(error.value)
+
+
+def test_where_deployed_the_platform_is_asked_over_https_alone():
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_PLATFORM_ENDPOINT must be https"):
+        read({**PLATFORM, "CRAWBL_MCP_ENDPOINT": "http://127.0.0.1:1/mcp", "K_SERVICE": "platform_call"})
+
+
+def test_the_key_of_the_platform_does_not_show_in_the_settings_text():
+    assert "k" * 32 not in repr(read(PLATFORM))

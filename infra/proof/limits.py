@@ -77,10 +77,14 @@ def _function(name: str, function: Mapping[str, Any], row: Row, variables: Mappi
     yield from _trigger(function, row, variables)
 
 
+CALLING = {"ferryman-orchestrator", "ferryman-platform-call"}
+"""The accounts of functions that call others."""
+
+
 def _ingress(config: Mapping[str, Any], row: Row, network: bool) -> Iterator[str]:
     # the queue and the trigger come from inside, other functions only through a network, and operators from outside
     inside = not (row.get("resealers") or "anyone" in row["callers"]) and (
-        network or not (row.get("streamers") or "ferryman-orchestrator" in row["callers"])
+        network or not (row.get("streamers") or CALLING & set(row["callers"]))
     )
     if config.get("ingress_settings") != ("ALLOW_INTERNAL_ONLY" if inside else "ALLOW_ALL"):
         yield f"its ingress is {config.get('ingress_settings')}"

@@ -16,6 +16,7 @@ from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.ids import ID_ABOUT, is_id
 from ferryman.domain.oauth_urls import ISSUER_ABOUT, RESOURCE_ABOUT, find_oauth_problem, parse_issuer, parse_resource
 from ferryman.domain.operator_model import OperatorModel, parse_operator_models
+from ferryman.domain.platform_variables import read_platform
 from ferryman.domain.problem import InvalidInputError
 
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
@@ -36,27 +37,6 @@ SEARXNG_VARIABLES = ("FERRYMAN_SEARXNG_ENDPOINT", "CRAWBL_SEARXNG_ENDPOINT")
 
 SEARXNG_ENDPOINT = "http://searxng.backend.svc.cluster.local:8080"
 _ENDPOINT = re.compile(r"https?://([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?(/[A-Za-z0-9._~-]{1,255}){0,8}", re.ASCII)
-
-PLATFORM_VARIABLES: Mapping[str, tuple[tuple[str, str], str, str]] = {
-    "platform_endpoint": (
-        ("FERRYMAN_PLATFORM_ENDPOINT", "CRAWBL_MCP_ENDPOINT"),
-        r"https?://([A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?(/[A-Za-z0-9._~-]{1,255}){0,8}",
-        "a URL, as https://platform.example.com/mcp, without a query",
-    ),
-    "platform_signing_key": (
-        ("FERRYMAN_PLATFORM_SIGNING_KEY", "CRAWBL_MCP_SIGNING_KEY"),
-        "[!-~]{32,4096}",
-        "a key of 32 to 4,096 visible ASCII characters",
-    ),
-    "platform_user_id": (("FERRYMAN_PLATFORM_USER_ID", "CRAWBL_USER_ID"), "[!-~]{1,200}", "the id of a user"),
-    "platform_workspace_id": (
-        ("FERRYMAN_PLATFORM_WORKSPACE_ID", "CRAWBL_WORKSPACE_ID"),
-        "[!-~]{1,200}",
-        "the id of a workspace",
-    ),
-}
-"""The variables of the platform's own server by the field that each fills (S4-134, S4-136, S4-137, S4-140), of which the first
-that is set and not empty counts; what each must be, and how that is told."""
 
 S3_PREFIXES = ("FERRYMAN_S3_", "CRAWBL_SPACES_")
 """How the variables of a bucket of S3 begin; of each the first that is set and not empty counts."""
@@ -215,7 +195,11 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
     The local stack's switches (the simulated internet, other certificates) are refused in a deployed function.
     """
     values: dict[str, Any] = {"local_token": _read_token(environment), "model_keys": {}, **_read_s3(environment)}
-    values |= {**_read_searxng(environment), **_read_platform(environment)}
+    values |= _read_searxng(environment)
+    try:
+        values |= read_platform(environment)
+    except ValueError as error:
+        raise MisconfiguredError(str(error)) from None
     for item in fields(Settings):
         variable = get_variable(item.name)
         if item.name in values or variable not in environment:
@@ -330,23 +314,6 @@ def _read_searxng(environment: Mapping[str, str]) -> Mapping[str, str]:
                 raise MisconfiguredError(f"{name} must be a URL of a host, as http://searxng.example.com:8080, without a query")
             return {"searxng_endpoint": endpoint}
     return {"searxng_endpoint": SEARXNG_ENDPOINT}
-
-
-def _read_platform(environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the fields of the platform's own server. Raise `MisconfiguredError`, which repeats no value.
-
-    An endpoint of another's needs the key that it knows: of the two, both are set or none (S4-136, S4-137).
-    """
-    values = {}
-    for name, (variables, form, expected) in PLATFORM_VARIABLES.items():
-        values[name] = next(filter(None, (environment.get(variable, "").strip() for variable in variables)), "")
-        if values[name] and re.fullmatch(form, values[name], re.ASCII) is None:
-            raise MisconfiguredError(f"{' or '.join(variables)} must be {expected}")
-    if bool(values["platform_endpoint"]) is not bool(values["platform_signing_key"]):
-        missing = "platform_signing_key" if values["platform_endpoint"] else "platform_endpoint"
-        ours, other = PLATFORM_VARIABLES[missing][0]
-        raise MisconfiguredError(f"{ours}, or {other}, must be set: the endpoint of a platform and the key go together")
-    return values
 
 
 def _parse_json(text: str, kind: type) -> Any:

@@ -21,6 +21,7 @@ from ferryman.catalog.tools import (
     FILES,
     ICONS,
     LISTED,
+    PLATFORM,
     TOOLS,
     build_icon_url,
     find_tool,
@@ -31,7 +32,11 @@ from ferryman.catalog.tools import (
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.expense import Expense
+from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.json_tree import walk
+from ferryman.domain.labels.label import READ
+from ferryman.domain.labels.tools import label_reading
+from ferryman.domain.tools.names import PREFIX
 from ferryman.domain.tools.tool import Repeatable, Tool
 from ferryman.settings import MisconfiguredError
 from ferryman.tools.own_arguments import RESERVED
@@ -243,6 +248,21 @@ def test_of_the_fourteen_announced_tools_twelve_are_built() -> None:
     scheduling = ["cron_add", "cron_list", "cron_remove", "cron_update", "cron_run", "cron_runs"]
     files = ["file_edit", "glob_search", "content_search"]
     assert built == ["http_request", *files, *scheduling, "calculator", "image_info"]
+
+
+def test_the_tools_that_give_context_are_those_of_the_platform() -> None:
+    names = ["get_user_profile", "get_workspace_info", "list_conversations", "search_past_messages"]
+    context = [tool for tool in TOOLS.values() if tool.category == "context"]
+    assert [tool.name for tool in context] == [f"{PREFIX}{name}" for name in names]
+    assert {tool.kind for tool in context} == {PLATFORM}
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.kind == PLATFORM], ids=lambda tool: tool.name)
+def test_a_tool_of_the_platform_reads_what_may_be_a_stranger_s_over_a_network(tool: Tool) -> None:
+    assert tool.policy.wrapped
+    assert tool.policy.network is NetworkPolicy.OPERATOR_ENDPOINT
+    assert label_reading(tool.policy) == READ
+    assert (tool.policy.parallel_safe, tool.policy.repeatable is Repeatable.SAFE) == (not tool.policy.changes,) * 2
 
 
 def test_the_catalogue_has_more_than_thirty_tools_and_every_one_that_the_chat_s_page_names() -> None:

@@ -100,3 +100,16 @@ def test_only_the_orchestrator_gets_the_key_of_an_own_model_and_all_know_that_it
 def test_the_function_that_searches_alone_is_told_of_another_engine(name: str, variable: str) -> None:
     env = build_environment(ROWS[name], around(caller={variable: "http://10.1.2.3:8080"}))
     assert env.get("FERRYMAN_SEARXNG_ENDPOINT") == ("http://10.1.2.3:8080" if name == "search" else None)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_only_the_functions_with_the_platform_s_key_are_told_of_another_platform(name: str) -> None:
+    named = {"CRAWBL_MCP_ENDPOINT": "https://p.example/mcp", "CRAWBL_MCP_SIGNING_KEY": "k" * 32, "CRAWBL_WORKSPACE_ID": "ws_1"}
+    env = build_environment(ROWS[name], around(caller=named))
+    passed_on = {variable: value for variable, value in env.items() if variable in named}
+    assert passed_on == (named if name in ("platform", "platform_call") else {})
+
+
+def test_the_workspace_of_commands_is_not_that_of_a_runtime_whose_platform_is_our_own() -> None:
+    env = build_environment(ROWS["platform_call"], around(caller={"CRAWBL_WORKSPACE_ID": "ws_1", "CRAWBL_USER_ID": "ann"}))
+    assert ("CRAWBL_WORKSPACE_ID" in env, env["CRAWBL_USER_ID"]) == (False, "ann")

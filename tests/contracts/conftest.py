@@ -31,8 +31,11 @@ from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.members import MemoryMembers
 from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.nonces import MemoryNonces
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
+from ferryman.inmemory.past_messages import MemoryPastMessages
 from ferryman.inmemory.queue import MemoryKeptTimers, MemoryQueue, MemoryTimers
+from ferryman.inmemory.running_calls import MemoryRunningCalls
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
@@ -56,7 +59,9 @@ from ferryman.ports.kept import KeptTimers
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.metering import UsageStore
 from ferryman.ports.owners import Ledger, Owners, Streams
+from ferryman.ports.past_messages import PastMessages
 from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
+from ferryman.ports.platform import Nonces, RunningCalls
 from ferryman.ports.queue import Queue
 from ferryman.ports.schedules import Schedules, Timers
 from ferryman.ports.tasks import Tasks
@@ -104,6 +109,9 @@ class Stores:
     executions: Executions
     file_quotas: FileQuotas
     keyed: KeyedRequests
+    nonces: Nonces
+    past_messages: PastMessages
+    running_calls: RunningCalls
     tickets: Tickets
     user_documents: UserDocuments
     tokens: TokensPort
@@ -173,6 +181,9 @@ async def in_memory() -> AsyncIterator[Stores]:
         executions=MemoryExecutions(memory),
         file_quotas=MemoryFileQuotas(memory),
         keyed=MemoryKeyedRequests(memory),
+        nonces=MemoryNonces(memory),
+        past_messages=MemoryPastMessages(memory),
+        running_calls=MemoryRunningCalls(memory),
         tickets=MemoryTickets(memory),
         user_documents=MemoryUserDocuments(memory),
         tokens=MemoryTokens(memory),
@@ -223,8 +234,11 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.jobs import FirestoreJobs
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.members import FirestoreMembers
+    from ferryman.gcp.nonces import FirestoreNonces
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
+    from ferryman.gcp.past_messages import FirestorePastMessages
     from ferryman.gcp.queue import CloudTasksKept, CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.running_calls import FirestoreRunningCalls
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
@@ -307,6 +321,9 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             executions=FirestoreExecutions(clients),
             file_quotas=FirestoreFileQuotas(clients),
             keyed=FirestoreKeyedRequests(clients),
+            nonces=FirestoreNonces(clients),
+            past_messages=FirestorePastMessages(clients),
+            running_calls=FirestoreRunningCalls(clients),
             tickets=FirestoreTickets(clients),
             user_documents=FirestoreUserDocuments(clients),
             tokens=FirestoreTokens(clients),

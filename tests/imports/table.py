@@ -13,6 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from emulator.access import PortToken
+from ferryman.gcp.platform import PLATFORM_FUNCTION
+from ferryman.serving.platform import IDENTITY_HEADER
 from ferryman.settings import Settings
 from ferryman.stack import environment, provision
 from ferryman.stack.admin import Admin
@@ -28,6 +30,8 @@ FUNCTIONS = (
     "local_tools",
     "on_execution",
     "orchestrator",
+    "platform",
+    "platform_call",
     "search",
     "web",
 )
@@ -48,6 +52,8 @@ CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
         200,
     ),
     "local_tools": ("POST", "/", {}, LOCAL_CALL, 200),
+    "platform": ("POST", "/mcp", {}, {}, 401),
+    "platform_call": ("POST", "/", {}, {**LOCAL_CALL, "execution": "none", "seq": 0, "epoch": 1}, 409),
     "search": ("POST", "/", {}, LOCAL_CALL, 200),
     "web": ("POST", "/", {}, {**LOCAL_CALL, "origin": "written", "anywhere": True, "domains": [], "most": 30_000}, 200),
     "on_execution": (
@@ -134,10 +140,11 @@ async def prepare(stack: Mapping[str, Any], function: str) -> FirstCall:
     await clients.close()
     method, path, headers, body, status = CALLS[function]
     text = body if isinstance(body, str) else json.dumps(body)
+    identity = IDENTITY_HEADER if function == PLATFORM_FUNCTION else "authorization"
     return FirstCall(
         env=build_environment(stack, row, port, receipts, decisions),
         warm={"method": "POST", "path": "/warm", "headers": {"authorization": f"Bearer {warmer}"}, "body": ""},
-        call={"method": method, "path": path, "headers": {**headers, "authorization": f"Bearer {caller}"}, "body": text},
+        call={"method": method, "path": path, "headers": {**headers, identity: f"Bearer {caller}"}, "body": text},
         status=status,
     )
 

@@ -43,6 +43,7 @@ from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
 from ferryman.ports.log import Tracer
+from ferryman.ports.platform import ToolDiscovery
 from ferryman.ports.tickets import CallRequest
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault import sign
@@ -100,6 +101,7 @@ class Stage:
         default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
     )
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    discovery: ToolDiscovery | None = None
     on_scan: Callable[[Sequence[Any]], Sequence[Any]] = field(default=lambda content: content)
 
     def __post_init__(self) -> None:
@@ -153,6 +155,7 @@ class Stage:
             execution_timeout=timedelta(minutes=25),
             poll_interval=timedelta(milliseconds=1),
             pause=self.pause,
+            discovery=self.discovery,
         )
 
     async def _execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:

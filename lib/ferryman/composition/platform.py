@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ferryman import catalog
 from ferryman.billing.plans import load_plans
-from ferryman.composition.platform_call import build_request_keys
+from ferryman.composition.request_keys import build_request_keys
 from ferryman.domain.tasks.task import Task
 from ferryman.gcp.agents import FirestoreAgents
 from ferryman.gcp.clients import GoogleClients

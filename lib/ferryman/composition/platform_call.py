@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
+from ferryman.composition.request_keys import build_request_keys
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.http import HttpClient
 from ferryman.gcp.identity import MetadataIdentity, TokenCallers
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.platform import PlatformClient, find_endpoint
-from ferryman.gcp.request_keys import SecretManagerRequestKeys
 from ferryman.gcp.running_calls import FirestoreRunningCalls
 from ferryman.gcp.secret_manager import SecretManagerClient
-from ferryman.ports.platform import RequestKeys
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.platform.forwarding import ForwardingDependencies
-from ferryman.vault.request_keys import FixedRequestKeys
-
-
-def build_request_keys(secrets: SecretManagerClient, settings: Settings) -> RequestKeys:
-    """Return the keys of signed requests: the environment's where it names one, else those of the secret."""
-    if settings.platform_signing_key:
-        return FixedRequestKeys(settings.platform_signing_key.encode())
-    return SecretManagerRequestKeys(secrets, settings)
 
 
 class PlatformCallFunction:

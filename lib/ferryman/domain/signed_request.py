@@ -31,7 +31,7 @@ _NONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _MOMENT = re.compile(r"[1-9][0-9]{0,11}", re.ASCII)
 
 
-class InvalidTokenError(PermissionError):
+class UnsignedRequestError(PermissionError):
     """The token is not good for this request. The text says why, and nothing of token or key."""
 
 
@@ -70,21 +70,21 @@ def sign_request(key: bytes, request: SignedRequest, token: RequestToken) -> str
 
 
 def verify_request(keys: Iterable[bytes], authorization: str | None, request: SignedRequest, *, now: datetime) -> RequestToken:
-    """Return the token of a request that one of `keys` signed. Raise `InvalidTokenError`.
+    """Return the token of a request that one of `keys` signed. Raise `UnsignedRequestError`.
 
     Every key is compared in full and in constant time. Whether the nonce was used before is not known here.
     """
     scheme, _, text = (authorization or "").partition(" ")
     match = _TOKEN.fullmatch(text) if len(text) <= TOKEN_CHARACTERS_MAX else None
     if scheme != "Bearer" or match is None:
-        raise InvalidTokenError("no token of the runtime")
+        raise UnsignedRequestError("no token of the runtime")
     payload, mac = match[1], bytes.fromhex(match[2])
     checks = [hmac.compare_digest(mac, _compute_mac(key, payload, request)) for key in keys if len(key) >= KEY_BYTES_MIN]
     if not any(checks):
-        raise InvalidTokenError("the token was not signed for this request")
+        raise UnsignedRequestError("the token was not signed for this request")
     token = _read_payload(payload)
     if abs(now - token.at) > AGE_MAX:
-        raise InvalidTokenError(f"the token is not of the last {int(AGE_MAX.total_seconds())} seconds")
+        raise UnsignedRequestError(f"the token is not of the last {int(AGE_MAX.total_seconds())} seconds")
     return token
 
 
@@ -97,13 +97,13 @@ def _compute_mac(key: bytes, payload: str, request: SignedRequest) -> bytes:
 
 
 def _read_payload(payload: str) -> RequestToken:
-    """Return what a signed payload says. Raise `InvalidTokenError` where it is not written as `sign_request` writes it."""
+    """Return what a signed payload says. Raise `UnsignedRequestError` where it is not written as `sign_request` writes it."""
     try:
         text = base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)).decode("ascii")
         user, workspace, moment, nonce = text.split(":")
     except ValueError:
-        raise InvalidTokenError("the token is none of ours") from None
+        raise UnsignedRequestError("the token is none of ours") from None
     if not (user and workspace and _MOMENT.fullmatch(moment) and _NONCE.fullmatch(nonce)):
-        raise InvalidTokenError("the token is none of ours")
+        raise UnsignedRequestError("the token is none of ours")
     at = datetime.fromtimestamp(int(moment), UTC)
     return RequestToken(user=unquote(user), workspace=unquote(workspace), at=at, nonce=nonce)

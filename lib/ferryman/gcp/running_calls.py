@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ferryman.domain.calls.call import Ticket, TicketState
-from ferryman.domain.executions import lease
+from ferryman.domain.calls.call import Ticket
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.stale import StaleError
 from ferryman.gcp import documents
 from ferryman.gcp.execution_documents import ADMITTED, read_execution
 from ferryman.gcp.store import FirestoreStore, Snapshot, read_together
-from ferryman.ports.platform import RunningCall
+from ferryman.ports.platform import RunningCall, check_call, check_running
 
 EXECUTION_FIELDS = (
     *("id", "task", "owner", "workspace", "agent", "person", "conversation", "created_at"),
@@ -31,11 +30,7 @@ class FirestoreRunningCalls(FirestoreStore):
         read = await read_together(self._client, [execution_at, ticket_at], names=READ_FIELDS)
         current = _check_running(read[execution_at.path], epoch, now)
         ticket = documents.read_or_none(Ticket, read[ticket_at.path])
-        if ticket is None or ticket.state is not TicketState.SENT or ticket.epoch != epoch:
-            raise StaleError("the call is not under way")
-        if ticket.deadline is None or ticket.deadline <= now:
-            raise StaleError("the call's deadline has passed: it is another's to send")
-        return RunningCall(execution=current, ticket=ticket)
+        return RunningCall(execution=current, ticket=check_call(ticket, epoch=epoch, now=now))
 
     async def find_execution(self, execution: str, *, epoch: int, now: datetime) -> Execution:
         execution_at = self._places.locate_execution(execution)
@@ -44,8 +39,7 @@ class FirestoreRunningCalls(FirestoreStore):
 
 
 def _check_running(snapshot: Snapshot, epoch: int, now: datetime) -> Execution:
-    """Return the execution if it runs under a lease of this epoch and nobody cancelled it. Raise `StaleError`."""
     current = read_execution(snapshot) if snapshot.exists else None
-    if current is None or current.cancel_requested:
-        raise StaleError("there is no such execution, or it was cancelled")
-    return lease.check_epoch(current, epoch, now)
+    if current is None:
+        raise StaleError("there is no such execution")
+    return check_running(current, epoch, now)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.stale import StaleError
 
 
 class RequestKeys(Protocol):
@@ -35,6 +37,22 @@ class RunningCall:
 
     execution: Execution
     ticket: Ticket
+
+
+def check_running(current: Execution, epoch: int, now: datetime) -> Execution:
+    """Return the execution if it runs under a lease of this epoch and nobody cancelled it. Raise `StaleError`."""
+    if current.cancel_requested:
+        raise StaleError("the execution was cancelled")
+    return lease.check_epoch(current, epoch, now)
+
+
+def check_call(ticket: Ticket | None, *, epoch: int, now: datetime) -> Ticket:
+    """Return the ticket of a call that this lease's holder has claimed, and whose time is not up. Raise `StaleError`."""
+    if ticket is None or ticket.state is not TicketState.SENT or ticket.epoch != epoch:
+        raise StaleError("the call is not under way")
+    if ticket.deadline is None or ticket.deadline <= now:
+        raise StaleError("the call's deadline has passed: it is another's to send")
+    return ticket
 
 
 class RunningCalls(Protocol):

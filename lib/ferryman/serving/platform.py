@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferryman.domain.signed_request import AGE_MAX, InvalidTokenError, RequestToken, SignedRequest, verify_request
+from ferryman.domain.signed_request import AGE_MAX, RequestToken, SignedRequest, UnsignedRequestError, verify_request
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler
 from ferryman.serving.faults import describe_fault
@@ -91,12 +91,12 @@ async def authenticate(function: PlatformFunction, request: Request, body: bytes
     try:
         try:
             token = verify_request(await function.keys.valid(), authorization, signed, now=now)
-        except InvalidTokenError:
+        except UnsignedRequestError:
             newer = await function.keys.renewed()  # it may have been signed with a version that came since they were read
             if not newer:
                 raise
             token = verify_request(newer, authorization, signed, now=now)
-    except InvalidTokenError as error:
+    except UnsignedRequestError as error:
         function.tracer.line("platform.refused", reason=str(error), severity="WARNING")
         raise HTTPException(401, str(error), {"WWW-Authenticate": "Bearer"}) from None
     if not await function.nonces.use(token.nonce, until=token.at + AGE_MAX + NONCE_MARGIN):

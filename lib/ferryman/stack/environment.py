@@ -11,8 +11,9 @@ from typing import Any
 
 import ferryman
 from ferryman.domain.operator_model import parse_operator_models
+from ferryman.domain.platform_variables import PLATFORM_VARIABLES
 from ferryman.domain.problem import InvalidInputError
-from ferryman.settings import S3_PREFIXES, SEARXNG_VARIABLES
+from ferryman.settings import S3_PREFIXES, SEARXNG_VARIABLES, WORKSPACE_VARIABLES
 
 LOCATION = "us-central1"
 QUEUE = "executions"
@@ -25,6 +26,7 @@ WARMER = "ferryman-warmer"
 """The account that has each function connect before `ferryman up` says that all is ready."""
 
 ID_CHARACTERS_MAX = 40
+PLATFORM_SECRET = "ferryman-platform-key"  # noqa: S105 - the name of a secret
 MODEL_TALKER = "orchestrator"
 """The one function that talks to models, and so the only one that gets a model key."""
 
@@ -139,7 +141,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     endpoint = next(filter(None, map(caller.get, SEARXNG_VARIABLES)), None)
     if row["name"] == SEARCHER and endpoint is not None:
         env[SEARXNG_VARIABLES[0]] = endpoint  # in the place of the local cloud's own engine
-    env |= _name_bucket(row, around)
+    env |= _name_bucket(row, around) | _name_platform(row, caller)
     if row["name"] != MODEL_TALKER:
         # the local cloud offers its scripted model to everyone; only one of them may talk to models
         return {**env, "ANTHROPIC_BASE_URL": ""}
@@ -162,6 +164,18 @@ def _name_bucket(row: Mapping[str, Any], around: StackEnvironment) -> dict[str, 
         return {}
     named = {name: value for name, value in around.caller.items() if name.startswith(S3_PREFIXES) and value}
     return named or {"FERRYMAN_OBJECTS_BUCKET": name_bucket(around.project)}
+
+
+def _name_platform(row: Mapping[str, Any], caller: Mapping[str, str]) -> dict[str, str]:
+    """Return what the functions with the platform's key are told of another platform, or of the one user or workspace.
+
+    The workspace of commands has the name that the runtime's has: it is the runtime's beside an endpoint alone.
+    """
+    if PLATFORM_SECRET not in row["secrets"]:
+        return {}
+    variables = [variable for names, _, _ in PLATFORM_VARIABLES.values() for variable in names if caller.get(variable)]
+    is_elsewhere = any(caller.get(variable) for variable in PLATFORM_VARIABLES["platform_endpoint"][0])
+    return {name: caller[name] for name in variables if is_elsewhere or name not in WORKSPACE_VARIABLES}
 
 
 def _read(caller: Mapping[str, str], name: str, default: Any) -> Any:

@@ -20,7 +20,7 @@ from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.reseal import reseal_task
-from ferryman.vault import decision_keys, rotate, seal, sign
+from ferryman.vault import decision_keys, request_keys, rotate, seal, sign
 from ferryman.vault.vault import Vault
 from tests.builders import build_execution, build_label, build_task, build_ticket
 from tests.canaries import canary
@@ -79,6 +79,7 @@ class Stage:
     key_store: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: seal.generate_private_key()}))
     receipts: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: sign.generate_private_key()}))
     decisions: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: decision_keys.generate_secret()}))
+    requests: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: request_keys.generate_request_key()}))
     publication: MemoryPublication = field(default_factory=MemoryPublication)
     clock: ManualClock = field(default_factory=ManualClock)
     messages: list[str] = field(default_factory=list)

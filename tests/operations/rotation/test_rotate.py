@@ -224,6 +224,21 @@ async def test_wherever_the_rotation_of_the_key_for_decisions_is_killed_the_next
         assert set(stage.publication.decision_keys) == {1, 2}
 
 
+async def test_of_the_key_of_the_platform_the_newest_version_and_the_one_before_stay_enabled():
+    stage = Stage()
+    deps = stage.deps(stage.requests)
+    assert [await rotate.rotate_requests(deps) for _ in range(2)] == [2, 3]
+    assert stage.requests.disabled == {1}
+    assert len({len(key) for key in stage.requests.privates.values()}) == 1
+
+
+async def test_a_key_of_the_platform_that_is_not_there_is_not_rotated():
+    stage = Stage()
+    stage.requests.disabled.add(1)
+    with pytest.raises(rotate.NothingToRotateError, match="no key of the platform yet"):
+        await rotate.rotate_requests(stage.deps(stage.requests))
+
+
 def with_former(stage: Stage) -> Stage:
     """Return `stage` after t1's credential A was stored over."""
     credentials = stage.memory.credentials["t1"]
