@@ -36,8 +36,8 @@ class Answer:
         """The messages that have come, in order."""
         if not self.is_stream:
             return [json.loads(self.body)] if self.body else []
-        events = self.body.decode().split("\n\n")
-        return [json.loads(event.partition("data: ")[2]) for event in events if "data: " in event]
+        texts = [event.partition("data: ")[2] for event in self.body.decode().split("\n\n")]
+        return [json.loads(text) for text in texts if text]
 
     @property
     def result(self) -> Any:

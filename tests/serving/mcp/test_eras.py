@@ -14,7 +14,7 @@ from .client import Client
 from .servers import VISIT, Stage
 
 
-async def test_an_unknown_version_is_answered_with_those_that_are_spoken(client: Client) -> None:
+async def test_an_unknown_version_is_answered_with_the_versions_of_this_server(client: Client) -> None:
     params = {"_meta": {PROTOCOL_VERSION: "2099-01-01"}}
     answer = await client.call("tools/list", params, MCP_Protocol_Version="2099-01-01")
     assert (answer.status, answer.code) == (400, -32022)

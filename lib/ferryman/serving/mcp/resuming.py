@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.serving.mcp import legacy
+from ferryman.serving.mcp.answers import write_message
 from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_http
 from ferryman.serving.mcp.exchange import Message
 from ferryman.serving.mcp.revisions import SESSION_HEADER
@@ -47,4 +48,4 @@ async def respond_without_body(server: McpServer, request: Request) -> Response:
 
 async def _write_events(events: AsyncGenerator[tuple[str, Message], None]) -> AsyncGenerator[str, None]:
     async for name, message in events:
-        yield OutgoingEvent(message, id=name).write()
+        yield OutgoingEvent(write_message(message), id=name).write()
