@@ -20,6 +20,7 @@ from ferryman.serving import bundle
 from ferryman.stack.admin import Admin
 from tests.journeys.conftest import Journey, NewKey, asks, call, says
 from tests.journeys.mcp_client import PAGES, TASKS, McpClient
+from tests.journeys.test_command_line import Shell
 
 HOST = "api.coingecko.com"
 
@@ -64,6 +65,20 @@ async def test_a_call_is_an_execution_with_receipts_and_a_replay_like_any_other(
     assert verify_receipts.compare(receipts, json.loads(json.dumps(record))) == ([], [])
     read = bundle.read_bundle(bundle.write_bundle(record))
     assert bundle.find_differences(read, await run_replay(read.record)) == []
+
+
+async def test_the_command_line_says_why_a_call_went_where_and_replays_it(
+    journey: Journey, mcp: McpClient, stack: Mapping[str, Any], key: str
+) -> None:
+    await journey.serve(HOST)
+    await set_chat_task(journey, tools=["http_get"], integrations=["coingecko"])
+    result = await mcp.call("http_get", {"url": journey.url(HOST)})
+    execution = result["structuredContent"]["execution_id"]
+    ferryman, access = Shell(stack), {"FERRYMAN_URL": stack["url"], "FERRYMAN_KEY": key}
+    same = await ferryman("replay", execution, **access)
+    assert (same.code, "the same to the byte: 1 turn, 1 call, completed" in same.out) == (0, True), same.out + same.err
+    why = await ferryman("why", execution, "1", **access)
+    assert (why.code, "http_get" in why.out) == (0, True), why.out + why.err
 
 
 async def test_a_credential_in_the_arguments_reaches_nobody(journey: Journey, mcp: McpClient) -> None:

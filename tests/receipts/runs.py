@@ -153,6 +153,15 @@ async def with_sub_calls(stage: Stage) -> None:
     assert len(asking.memory.tickets["e"]) == 7
 
 
+async def direct_call(stage: Stage) -> None:
+    """Make the call that the execution was started with, which no model asked for."""
+    stage.start(called_tool="api_call", input=json.dumps(ARGUMENTS), is_from_client=True)
+    stage.on_call = answer
+    slowly(stage)
+    await stage.run()
+    assert stage.execution.output == "answer 0 é"
+
+
 async def never_opened(stage: Stage) -> None:
     stage.task(enabled=False)
     await stage.run(says("never"))
@@ -162,7 +171,7 @@ RUNS: dict[str, Run] = {
     run.__name__: run
     for run in (
         *(with_calls, with_thinking, with_refusals, in_doubt, cancelled, halted),
-        *(without_credits, declared_and_scheduled, with_sub_calls, never_opened),
+        *(without_credits, declared_and_scheduled, with_sub_calls, direct_call, never_opened),
     )
 }
 

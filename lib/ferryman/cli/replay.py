@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 import click
@@ -74,11 +75,12 @@ async def _fetch(session: ApiSession, execution: str) -> bundle.Bundle:
 
 def _tell(screen: Screen, read: bundle.Bundle, replayed: ReplayResult, different: list[str]) -> None:
     turns, recorded = [], {(step.number, step.prompt_digest) for step in read.record.steps}
-    for step, prompt in zip(replayed.record.steps, replayed.prompts, strict=True):
+    for step, prompt in zip_longest(replayed.record.steps, replayed.prompts):  # of a direct call, nobody was asked
         same = (step.number, step.prompt_digest) in recorded
         turns.append({"number": step.number, "prompt_digest": step.prompt_digest, "same": same})
         screen.print_line(f"turn {step.number}  {step.prompt_digest}  {'same' if same else 'DIFFERENT'}", "" if same else "red")
-        for message in prompt.messages[-1:] if step.number > 1 else prompt.messages:
+        messages = () if prompt is None else prompt.messages
+        for message in messages[-1:] if step.number > 1 else messages:
             content = message["content"]
             for block in [{"text": content}] if isinstance(content, str) else content:
                 screen.print_line(
