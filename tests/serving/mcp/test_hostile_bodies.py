@@ -57,6 +57,7 @@ BODIES = {
     "a method that is a number": (write(method=1), -32600, 1),
     "no method": (write(method=...), -32600, 1),
     "a method without letters": (write(method=""), -32600, 1),
+    "a response with params": (write(method=..., result={}), -32600, 1),
     "a result as well": (write(result={}), -32600, 1),
     "params that are a list": (write(params=[]), -32602, 1),
     "params that are null": (write(params=None), -32602, 1),

@@ -128,7 +128,7 @@ def check_envelope(message: Mapping[str, Any]) -> None:
             f"id must be a text of at most {ID_CHARACTERS_MAX:,} characters or an integer of at most 53 bits",
         )
     if "method" not in message:
-        if "id" in message and ("result" in message) != ("error" in message):
+        if "id" in message and "params" not in message and ("result" in message) != ("error" in message):
             return
         raise McpError(ErrorCode.INVALID_REQUEST, "method is missing")
     method = message["method"]
