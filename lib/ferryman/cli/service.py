@@ -42,6 +42,11 @@ def find_service() -> Service:
     return find_local_service(find_folder())
 
 
+def is_local() -> bool:
+    """Tell whether `find_service` finds that of the local stack."""
+    return not environ.get("FERRYMAN_URL") and not environ.get("FERRYMAN_KEY")
+
+
 def find_service_to_join() -> Service:
     """Return the service as `find_service` does; who has no API key yet names its URL alone. Raise `UnknownServiceError`."""
     url, key = environ.get("FERRYMAN_URL"), environ.get("FERRYMAN_KEY")
