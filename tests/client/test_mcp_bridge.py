@@ -41,17 +41,17 @@ class Service:
 
     received: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
-    left: threading.Event = field(default_factory=threading.Event)
+    has_gone: threading.Event = field(default_factory=threading.Event)
 
     async def respond(self, request: Request) -> Response:
         message = await request.json()
         self.received.append((dict(request.headers), message))
-        made = self.answers.get(message.get("method"), answer(message.get("id"), ok=True))
-        if isinstance(made, Response):
-            return made
-        if isinstance(made, list):
-            return StreamingResponse(self._stream(made), media_type="text/event-stream")
-        return JSONResponse(made)
+        response = self.answers.get(message.get("method"), answer(message.get("id"), ok=True))
+        if isinstance(response, Response):
+            return response
+        if isinstance(response, list):
+            return StreamingResponse(self._stream(response), media_type="text/event-stream")
+        return JSONResponse(response)
 
     async def _stream(self, events: list[Any]) -> AsyncIterator[bytes]:
         try:
@@ -64,7 +64,7 @@ class Service:
                     else b": hello\r\n\r\nevent: message\ndata: %b\n\n" % json.dumps(event).encode()
                 )
         finally:
-            self.left.set()
+            self.has_gone.set()
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ async def test_a_cancelled_request_is_left_and_not_answered(url: str, service: S
     pipe.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "_meta": meta}})
     pipe.say(ask(2, "ping"))
     assert await pipe.end() == [progress, answer(2, ok=True)]
-    assert await asyncio.to_thread(service.left.wait, 10)
+    assert await asyncio.to_thread(service.has_gone.wait, 10)
     assert [message["method"] for _, message in service.received] == ["tools/call", "ping"]
 
 
@@ -217,7 +217,7 @@ async def test_a_line_that_is_too_long_is_answered_as_no_message(
 
 
 @pytest.mark.parametrize(
-    "made",
+    "response",
     [
         Response("<html>", status_code=502, media_type="text/html"),
         Response(status_code=202),
@@ -226,8 +226,10 @@ async def test_a_line_that_is_too_long_is_answered_as_no_message(
     ],
     ids=["page", "nothing", "list", "deep"],
 )
-async def test_an_answer_that_is_no_message_becomes_an_error_of_its_request(url: str, service: Service, made: Response) -> None:
-    service.answers["tools/list"] = made
+async def test_an_answer_that_is_no_message_becomes_an_error_of_its_request(
+    url: str, service: Service, response: Response
+) -> None:
+    service.answers["tools/list"] = response
     pipe = Pipe(url)
     pipe.say(ask(3, "tools/list"))
     (refused,) = await pipe.end()
@@ -259,7 +261,7 @@ async def test_what_is_under_way_has_some_seconds_when_the_client_leaves(
     pipe.say(ask(1, "subscriptions/listen"))
     await pipe.wait_for(1)
     assert len(await pipe.end()) == 1
-    assert await asyncio.to_thread(service.left.wait, 10)
+    assert await asyncio.to_thread(service.has_gone.wait, 10)
 
 
 def test_a_value_is_written_as_it_is_or_in_base64() -> None:

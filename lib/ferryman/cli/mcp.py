@@ -40,7 +40,7 @@ def mcp() -> None:
 @AGENT
 @workspace_option
 def serve(agent: str | None, workspace: str | None) -> None:
-    """Speak the protocol on standard input and output for a client, and with the service over HTTP.
+    """Serve the protocol on standard input and output for a client, and with the service over HTTP.
 
     The service and the key are those of FERRYMAN_URL and FERRYMAN_KEY, or else of the local stack. Nothing but messages of the
     protocol is written to standard output.

@@ -55,7 +55,7 @@ class McpBridge:
         self._parameters: dict[str, Mapping[str, tuple[str, ...]]] = {}
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
-        """Work on `lines` until they end; what is under way then has `GRACE_S` seconds."""
+        """Pass on `lines` until they end; what is under way then has `GRACE_S` seconds."""
         try:
             async for line in lines:
                 if line.strip():
