@@ -87,6 +87,7 @@ mcp-conformance: $(READY) ## The conformance suite of MCP about our engine and a
 	@test -x build/mcp/venv/bin/python || $(PYTHON) -m venv build/mcp/venv
 	@$(call INSTALL,build/mcp/venv) locks/mcp-conformance.lock || true
 	@$(BIN)/python -m tests.campaigns.mcp
+	@$(BIN)/python -m pytest -q tests/campaigns/mcp/test_clients.py
 
 cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), generated and recorded on a stack, and are resumed: the same final state
 	@$(BIN)/python -m tests.campaigns.streams.cuts --runs $(or $(RUNS),200)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from tests.campaigns.mcp.installing import NoSuiteError, install, install_peer
+from tests.campaigns.mcp.installing import NoSuiteError, install, install_inspector, install_peer
 from tests.campaigns.mcp.servers import serve_ours, serve_peer
 from tests.campaigns.mcp.suite import SuiteRun, run_suite
 
@@ -41,6 +41,10 @@ async def measure() -> int:
             theirs = describe(await run_suite(node, instance.url, MODERN), await run_suite(node, instance.url, LEGACY))
     except NoSuiteError as error:
         missing = str(error)
+    try:
+        await asyncio.to_thread(install_inspector)
+    except NoSuiteError as error:
+        print(f"SKIPPED the Inspector: {error}")
     print_failures(runs)
     print_table(ours, theirs)
     if missing:

