@@ -52,7 +52,7 @@ CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
         200,
     ),
     "local_tools": ("POST", "/", {}, LOCAL_CALL, 200),
-    "platform": ("POST", "/mcp", {}, {}, 401),
+    "platform": ("POST", "/mcp", {"content-type": "application/json"}, {}, 401),
     "platform_call": ("POST", "/", {}, {**LOCAL_CALL, "execution": "none", "seq": 0, "epoch": 1}, 409),
     "search": ("POST", "/", {}, LOCAL_CALL, 200),
     "web": ("POST", "/", {}, {**LOCAL_CALL, "origin": "written", "anywhere": True, "domains": [], "most": 30_000}, 200),

@@ -170,6 +170,7 @@ def test_the_matrix_is_printed_as_a_table() -> None:
     printed = CliRunner().invoke(main, []).output.splitlines()
     columns = [
         "secret ferryman-api-key",
+        "secret ferryman-platform-key",
         f"secret {RECEIPTS}",
         f"secret {SECRET}",
         *(f"queue {name}" for name in QUEUES),

@@ -71,7 +71,7 @@ if verb in ("plan", "apply", "destroy"):
         print(json.dumps({"@level": "error", "@message": "Error: " + known["diagnostic"], "type": "diagnostic"}))
         sys.exit(1)
     if verb == "apply":
-        for name in ("ferryman-sealing-key", "ferryman-receipt-key", "ferryman-api-key"):
+        for name in ("ferryman-sealing-key", "ferryman-receipt-key", "ferryman-api-key", "ferryman-platform-key"):
             known["secrets"].setdefault(name, [])
         if not any(argument.startswith("-target") for argument in sys.argv):
             known["applied"] = variables

@@ -88,6 +88,7 @@ def test_apply_makes_the_secrets_then_the_keys_then_the_rest(fake_cloud, root):
         ("gcloud", "secrets versions add"),
         ("gcloud", "secrets versions add"),
         ("gcloud", "secrets versions add"),
+        ("gcloud", "secrets versions add"),
         ("terraform", "apply"),
         ("terraform", "output"),
     ]
@@ -174,7 +175,9 @@ def test_what_terraform_finds_wrong_is_told(fake_cloud, root):
 
 
 def test_an_apply_that_was_broken_off_after_the_secrets_goes_on(fake_cloud, root):
-    fake_cloud.change(secrets={keychain.SEALING: [], keychain.RECEIPTS: [], keychain.DECISIONS: []})
+    fake_cloud.change(
+        secrets={name: [] for name in (keychain.SEALING, keychain.RECEIPTS, keychain.DECISIONS, keychain.REQUESTS)}
+    )
     build_deployment(root).apply()
     assert len([command for command in fake_cloud.log if command[0] == "terraform" and command[2] == "apply"]) == 1
     assert all(len(versions) == 1 for versions in fake_cloud.state["secrets"].values())

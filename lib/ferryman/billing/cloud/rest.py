@@ -11,12 +11,13 @@ from ferryman.billing.cloud.model import BILLED_S, GIB, KIB, ORCHESTRATOR, VCPU,
 from ferryman.billing.cloud.prices import DAYS_PER_MONTH, CloudPrice, load_price_list
 from ferryman.domain.tasks.firing import WINDOW
 
-VERSIONS = 3
-"""Versions of the sealing key, the receipt key and the api's key; each rotation adds one, and a disabled one is billed too."""
+VERSIONS = 4
+"""Versions of the sealing key, the receipt key, the api's and the platform's key. Each rotation adds one, and a disabled
+one is billed too."""
 
 CONDITIONS = 7  # conditions of the alerts: five on lines of the log, one on each queue
 IMAGE_GIB = Decimal("0.2")  # assumed, since no build was run. The common layers of the functions' images are stored once.
-IMAGES = 13
+IMAGES = 15
 RUNNING = 0
 """Instances: the minimum of every function is 0."""
 
