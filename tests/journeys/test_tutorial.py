@@ -106,6 +106,32 @@ def test_an_agent_is_talked_with_as_typed(folder: Path) -> None:
     assert walked.stderr.count("→ calculator") == 2
 
 
+def test_a_client_lists_and_calls_a_tool_with_what_is_printed_for_it(folder: Path) -> None:
+    walked = typed(f"set -euo pipefail\n{find_block('mcp config')}", folder)
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    server = json.loads((folder / ".mcp.json").read_text())["mcpServers"]["ferryman"]
+    begin = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    call = {"name": "calculator", "arguments": {"expression": "6 * 7"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call},
+    ]
+    ran = subprocess.run(
+        [server["command"], *server["args"]],
+        cwd="/",
+        env={**bare(), **server["env"]},
+        input="".join(f"{json.dumps(message)}\n" for message in messages),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    answers = {line["id"]: line["result"] for line in map(json.loads, ran.stdout.splitlines())}
+    assert "calculator" in [tool["name"] for tool in answers[2]["tools"]]
+    assert "42" in answers[3]["content"][0]["text"]
+
+
 def test_others_are_let_in_as_typed(folder: Path) -> None:
     url = json.loads((folder / ".ferryman/stack.json").read_text())["url"]
     owner, bea, after = (find_block(word) for word in ("workspace create", "member join", "workspace export"))
