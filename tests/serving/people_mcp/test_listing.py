@@ -34,6 +34,11 @@ async def test_what_agent_workspace_or_settings_of_conversations_take_away_is_no
     assert await list_names(people) == OURS
 
 
+async def test_tools_that_refer_to_other_calls_of_an_execution_are_not_listed(people: McpStage) -> None:
+    people.change_chat_task(tools=("calculator", "pass", "extract", "read_result"))
+    assert await list_names(people) == ["calculator", *OURS]
+
+
 async def test_an_agent_whose_chat_task_is_not_there_yet_lists_what_it_will_have_and_stores_nothing(people: McpStage) -> None:
     del people.memory.tasks[people.chat_task.id]
     assert "calculator" in await list_names(people)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ferryman.catalog.tools import DECLARED, PASSING, TOOLS, list_enabled
+from ferryman.catalog.tools import DECLARED, EXTRACTING, PASSING, RECALLING, TOOLS, list_enabled
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.conversations.chat_task import build_chat_task, derive_chat_task
 from ferryman.domain.flow.derivation import derive_built_in, derive_declared
@@ -27,6 +27,9 @@ from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.mcp.caller import McpCaller
 from ferryman.serving.api.mcp.outcome import OUTPUT_SCHEMA
 from ferryman.serving.mcp.headers import ANNOTATION
+
+OF_CALLS = (EXTRACTING, PASSING, RECALLING)
+"""The kinds of tools that refer to other calls of an execution: a direct call is the only one of its."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +128,11 @@ async def read_tools(deps: ApiDependencies, caller: McpCaller) -> AgentTools:
 
 
 def _covers(scopes: Collection[str] | None, tool: Tool) -> bool:
-    """Tell whether an API key with these scopes may call a built-in tool: one that calls others where it is named alone."""
-    if tool.calls_others or tool.kind == PASSING:
+    """Tell whether an API key with these scopes may call a built-in tool: one that calls others where it is named alone, and
+    none of those that are about other calls of the same execution."""
+    if tool.kind in OF_CALLS:
+        return False
+    if tool.calls_others:
         return scopes is None or names_tool(scopes, tool.name)
     return covers_tool(scopes, tool.name, tool.category)
 
