@@ -115,6 +115,7 @@ async def test_a_kill_switch_stops_it(stage: Stage) -> None:
     stage.memory.halts.add("o")
     await stage.run()
     assert (stage.execution.status, stage.executed) == (Status.KILLED, [])
+    assert "e" not in stage.memory.steps
 
 
 async def test_its_usage_counts_the_call_and_no_turn(stage: Stage) -> None:

@@ -67,10 +67,13 @@ class DeliveringQueue(MemoryQueue):
         self.orchestrator: Orchestrator | None = None
         self.under_way: set[asyncio.Task[bool]] = set()
         self.has_news = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
 
     async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, wake_up: str = "", waits: int = 0) -> None:
         await super().enqueue(execution, slice=slice, after=after, wake_up=wake_up, waits=waits)
         self.has_news.set()
+        await self.gate.wait()
         if self.is_open and not after:
             self.deliver()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from jsonschema import Draft202012Validator
@@ -106,6 +107,20 @@ async def test_who_leaves_before_a_call_was_sent_has_it_withdrawn(people: McpSta
     assert people.orchestrator.executed == []
 
 
+async def test_who_leaves_while_a_call_is_being_started_has_it_withdrawn(people: McpStage) -> None:
+    people.queue.is_open = False
+    people.queue.gate.clear()
+    posting = people.client().begin("tools/call", {"name": "http_get", "arguments": {"url": URL}})
+    await people.queue.has_news.wait()
+    leaving = asyncio.create_task(posting.leave())
+    for _ in range(50):  # the server notices
+        await asyncio.sleep(0)
+    people.queue.gate.set()
+    await leaving
+    (execution,) = [item for item in people.memory.executions.values() if item.called_tool]
+    assert execution.status is Status.KILLED
+
+
 async def test_who_leaves_a_task_does_not_stop_it(people: McpStage) -> None:
     people.queue.is_open = False
     posting = people.client().begin("tools/call", {"name": "run_task", "arguments": {"task_id": people.chat_task.id}})
@@ -123,6 +138,16 @@ async def test_what_takes_too_long_is_picked_up_by_any_client(people: McpStage) 
     other = people.client(people.member(Role.VIEWER))
     picked = await other.call_tool("get_execution", {"execution_id": about["execution_id"], "wait_s": 5})
     assert picked.result["content"][0]["text"] == "42"
+
+
+async def test_a_key_that_is_revoked_meanwhile_is_not_told_the_result(people: McpStage) -> None:
+    people.queue.is_open = False
+    posting = people.client().begin("tools/call", {"name": "http_get", "arguments": {"url": URL}})
+    await people.queue.has_news.wait()
+    people.memory.keys.clear()
+    people.queue.deliver()
+    answer = await posting.finish()
+    assert (answer.status, answer.code) == (401, 401)
 
 
 async def test_a_client_of_2025_calls_a_tool_in_its_session(people: McpStage) -> None:

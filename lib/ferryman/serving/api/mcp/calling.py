@@ -15,7 +15,6 @@ from ferryman.domain.ids import is_id
 from ferryman.domain.page import Position
 from ferryman.domain.tasks.task import TaskFilter
 from ferryman.domain.workspaces.tool_scopes import covers_tool
-from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.authorization import OWN_CATEGORY, check_scope
 from ferryman.serving.api.cancelling import cancel
 from ferryman.serving.api.errors import NotFoundError
@@ -78,16 +77,18 @@ async def call_tool(deps: ApiDependencies, exchange: McpExchange) -> Result:
     continued = await find_continued(deps, exchange)
     if continued is not None:
         return await _finish(deps, exchange, continued)
-    async with hold_turn(deps, caller.caller):
-        execution = await _start(deps, caller, name, arguments)
-    if name in OWN_TOOLS:
-        return await _finish(deps, exchange, execution)
+    starting = asyncio.ensure_future(_start_in_turn(deps, caller, name, arguments))
     try:
-        return await _finish(deps, exchange, execution)
+        # what is being stored is known afterwards, or nobody could withdraw it
+        return await _finish(deps, exchange, await asyncio.shield(starting))
     except asyncio.CancelledError:
-        # who asked has left: what was not sent is not sent any more
-        await asyncio.shield(_withdraw(deps, caller, execution))
+        await asyncio.shield(_leave(deps, caller, starting, goes_on=name in OWN_TOOLS))
         raise
+
+
+async def _start_in_turn(deps: ApiDependencies, caller: McpCaller, name: str, arguments: Mapping[str, Any]) -> Execution:
+    async with hold_turn(deps, caller.caller):
+        return await _start(deps, caller, name, arguments)
 
 
 async def _start(deps: ApiDependencies, caller: McpCaller, name: str, arguments: Mapping[str, Any]) -> Execution:
@@ -118,9 +119,14 @@ async def _finish(deps: ApiDependencies, exchange: McpExchange, execution: Execu
     return Complete(await build_outcome(deps, current, url=caller.url))
 
 
-async def _withdraw(deps: ApiDependencies, caller: McpCaller, execution: Execution) -> None:
-    with suppress(UnavailableError):  # it goes on, and can be picked up
-        await cancel(deps, caller.caller, execution.id)
+async def _leave(deps: ApiDependencies, caller: McpCaller, starting: asyncio.Future[Execution], *, goes_on: bool) -> None:
+    """Cancel what a client has left: what was not sent of it is not sent any more. Tasks and answers go on."""
+    with suppress(
+        Exception
+    ):  # where it was refused nothing goes on; where it cannot be cancelled it does, and can be picked up
+        execution = await starting
+        if not goes_on:
+            await cancel(deps, caller.caller, execution.id)
 
 
 async def _get_execution(
