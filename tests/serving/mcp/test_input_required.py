@@ -165,3 +165,13 @@ async def test_a_result_that_is_not_json_is_an_error(client: Client) -> None:
 
     client.server = replace(client.server, methods={"tools/list": answer})
     assert (await client.call("tools/list")).code == -32603
+
+
+async def test_the_result_of_a_retry_is_not_for_caches(client: Client) -> None:
+    async def answer(_: McpExchange) -> Any:
+        return Complete({"contents": []}, ttl_ms=60_000, scope="public")
+
+    client.server = replace(client.server, methods={"resources/read": answer})
+    first = (await client.call("resources/read", {"uri": "a:b"})).result
+    retry = (await client.call("resources/read", {"uri": "a:b", "inputResponses": {"a": {}}})).result
+    assert [(result["ttlMs"], result["cacheScope"]) for result in (first, retry)] == [(60_000, "public"), (0, "private")]

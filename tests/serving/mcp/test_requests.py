@@ -58,6 +58,15 @@ async def test_a_client_of_2026_that_leaves_cancels_its_request(client: Client, 
     assert stage.ended == ["cancelled"]
 
 
+async def test_a_client_of_2026_that_closes_its_stream_cancels_its_request() -> None:
+    slow = Stage(stream_after_s=0.0)
+    posting = Client(slow.server).begin("tools/call", {"name": "wait"})
+    await posting.wait_for_start()
+    assert posting.answer.is_stream
+    await posting.leave()
+    assert slow.ended == ["cancelled"]
+
+
 async def test_a_client_of_2025_that_leaves_cancels_nothing(client: Client, stage: Stage) -> None:
     await client.initialize()
     posting = client.begin_old("tools/call", {"name": "wait"})
@@ -67,6 +76,21 @@ async def test_a_client_of_2025_that_leaves_cancels_nothing(client: Client, stag
     stage.go_on.set()
     await task
     assert stage.ended == ["done"]
+
+
+async def test_an_id_that_is_used_again_names_the_later_request(client: Client, stage: Stage) -> None:
+    await client.initialize()
+    first = client.begin_old("tools/call", {"name": "wait"}, name="call")
+    await stage.waiting.wait()
+    (begun,) = stage.server.running.values()
+    stage.waiting.clear()
+    second = client.begin_old("tools/call", {"name": "wait"}, name="call")
+    await stage.waiting.wait()
+    begun.cancel()
+    await first.finish()
+    assert len(stage.server.running) == 1
+    stage.go_on.set()
+    await second.finish()
 
 
 async def test_a_client_of_2025_cancels_by_name(client: Client, stage: Stage) -> None:

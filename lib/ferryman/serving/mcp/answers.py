@@ -35,6 +35,8 @@ def build_result(server: McpServer, exchange: McpExchange, result: Result) -> di
         built = {**result.content, "resultType": "complete"}
         if exchange.method in CACHEABLE:
             built |= {"ttlMs": max(0, result.ttl_ms), "cacheScope": result.scope}
+            if exchange.input_responses or exchange.request_state is not None:
+                built |= {"ttlMs": 0, "cacheScope": "private"}  # it depends on more than what a cache keeps it under
     elif isinstance(result, InputRequired):
         built = _build_input_required(exchange, result)
     else:

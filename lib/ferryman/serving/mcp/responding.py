@@ -140,7 +140,11 @@ async def _respond_legacy(
 
     def register(task: asyncio.Task[None]) -> None:
         server.running[key] = task
-        task.add_done_callback(lambda _: server.running.pop(key, None))
+        task.add_done_callback(forget)
+
+    def forget(task: asyncio.Task[None]) -> None:
+        if server.running.get(key) is task:  # an id that is used again names the later request
+            del server.running[key]
 
     return await run(
         request,
