@@ -207,6 +207,18 @@ def sign_oneself(_: str, waiting: Waiting) -> str:
     return sign([b"k" * 32], PURPOSE, {"execution": waiting.execution}, (), until=datetime.now(UTC) + timedelta(hours=1))
 
 
+def call_disabled(name: str, arguments: Mapping[str, Any]) -> Move:
+    """Return the move of a call of a tool that the agent's conversations do not have."""
+
+    async def make(waiting: Waiting, _: Approval, client: McpClient) -> None:
+        await open_chat_task(waiting, tools=["http_get"])
+        url = f"https://{HOST}/{waiting.words['token']}/mcp"
+        answer = await client.send("tools/call", {"name": name, "arguments": {"url": url, **arguments}})
+        assert answer["error"]["code"] == -32602, f"it was answered {json.dumps(answer)[:300]}"
+
+    return act_as_client(make)
+
+
 def exfiltrate(name: str, place: str, spelled: str) -> Move:
     """Return the move of a call that sends the owner's key out, as `spelled`, in a URL or a body."""
 

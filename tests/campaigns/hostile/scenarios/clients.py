@@ -181,6 +181,19 @@ STATES = (
     _hold("leaves and comes back", moves.act_as_client(moves.leave, capabilities=moves.PAGES)),
 )
 
+DISABLED = tuple(
+    _hold(f"calls {name}, which is not enabled", moves.call_disabled(name, arguments))
+    for name, arguments in {
+        "http_post": {"body": {}},
+        "api_call": {"method": "POST", "body": {}},
+        "webhook": {"body": {}},
+        "http_request": {"method": "POST"},
+        "HTTP_GET": {},
+        "orchestrator__http_get": {"method": "POST"},
+        "no_such_tool": {},
+    }.items()
+)
+
 WAYS = ("skey", "skey|reversed", "skey|base64", "skey|hex", "skey|spaced")
 EXFILTRATED = tuple(
     _hold(f"sends the owner's key in {place}, {way}", moves.exfiltrate(name, place, way), keys=("key", "skey"))
@@ -188,4 +201,4 @@ EXFILTRATED = tuple(
     for name, place in (("http_get", "a URL"), ("http_post", "a body"))
 )
 
-SCENARIOS = (*STRANGERS, *MEMBERS, *DISAGREEING, *ANSWERED, *STATES, *EXFILTRATED)
+SCENARIOS = (*STRANGERS, *MEMBERS, *DISAGREEING, *ANSWERED, *STATES, *DISABLED, *EXFILTRATED)
