@@ -336,7 +336,7 @@ def test_a_blocked_call_is_free() -> None:
     assert get_fee(ToolCallResult.from_refusal("api_call", refusal.refuse_leak("KEY"), credential="KEY")) == 0
 
 
-@pytest.mark.parametrize("tool", ["http_get", "http_post", "webhook"])
+@pytest.mark.parametrize("tool", ["http_get", "http_post", "webhook", "orchestrator__search_past_messages", "cron_add"])
 def test_the_other_tools_are_free_even_if_a_credential_is_named(tool: str) -> None:
     assert get_fee(ToolCallResult(tool, "", credential_used="KEY", response_status=200)) == 0
 

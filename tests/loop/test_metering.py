@@ -23,6 +23,7 @@ from ferryman.loop.turn import MODEL_ATTEMPTS_MAX
 from ferryman.ports.errors import UnavailableError
 from tests.builders import build_execution, build_policy, build_settled_ticket, build_step
 from tests.loop.conftest import fetches, says
+from tests.loop.test_discovery import Listing
 from tests.loop.test_lost import LOST
 
 PAID = ("api_call", {"url": "https://a.test/", "credential": "KEY"})
@@ -92,6 +93,20 @@ async def test_what_a_search_or_a_page_brought_has_its_tokens_and_costs_no_fee(s
     await stage.run(says("", (tool, arguments)), says("done", tokens=1_000))
     call = list_events(stage)[1].calls[0]
     assert (call.tool, call.code, call.credits) == (tool, "", 0)
+    assert call.result_tokens > 500
+
+
+async def test_a_call_over_mcp_has_the_tokens_of_the_call_and_of_its_result_and_costs_no_fee(stage):
+    tool, arguments = "orchestrator__search_past_messages", {"query": "ferries " * 100}
+    stage.discovery = Listing((tool,))
+    stage.task(tools=(tool,))
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "x" * 5_000, response_status=200)
+    await stage.run(says("", (tool, arguments), tokens=300), says("done", tokens=1_000))
+    first, second = list_events(stage)
+    asked_for = {row.tool: row for row in first.tools}[tool]
+    call = second.calls[0]
+    assert (call.tool, call.code, call.credits) == (tool, "", 0)
+    assert asked_for.call_tokens > 100
     assert call.result_tokens > 500
 
 
