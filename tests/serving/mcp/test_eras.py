@@ -151,3 +151,14 @@ async def test_a_refused_caller_is_told_so_before_the_body_is_read() -> None:
 
     answer = await Client(Stage(authenticate=authenticate).server).send(b"{")
     assert (answer.status, answer.code, answer.headers["www-authenticate"]) == (401, 401, "Bearer")
+
+
+@pytest.mark.parametrize(("status", "name"), [(401, None), (403, 1), (429, 1)])
+async def test_a_caller_that_is_known_and_refused_gets_its_id_back(status: int, name: int | None) -> None:
+    from starlette.exceptions import HTTPException
+
+    async def authenticate(_: Any, __: bytes) -> None:
+        raise HTTPException(status, "not now")
+
+    answer = await Client(Stage(authenticate=authenticate).server).call("tools/list")
+    assert (answer.status, answer.code, answer.messages[0].get("id")) == (status, status, name)

@@ -24,6 +24,8 @@ from ferryman.serving.mcp.running import STREAM_MEDIA_TYPE, Outgoing, run
 from ferryman.serving.mcp.server import McpServer, Method
 from ferryman.serving.mcp.sessions import open_session
 
+UNAUTHORIZED = 401
+
 
 async def respond(server: McpServer, request: Request) -> Response:
     """Return the response to a request at the server's endpoint, whatever it is. Nothing is raised but what ends the process.
@@ -31,6 +33,7 @@ async def respond(server: McpServer, request: Request) -> Response:
     The body of `request` must not have been read; a middleware may have, and replays it.
     """
     message: Mapping[str, Any] = {}
+    body = b""
     try:
         check_origin(server, request)
         if request.method != "POST":
@@ -44,7 +47,17 @@ async def respond(server: McpServer, request: Request) -> Response:
             return await _respond_legacy(server, request, caller, message, accepts)
         return await _respond_modern(server, request, caller, message, accepts)
     except Exception as error:  # noqa: BLE001 - a stranger never reads a traceback
-        return write_error(explain(server, error, None), read_id(message))
+        failure = explain(server, error, None)
+        if not message and failure.code > 0 and failure.status != UNAUTHORIZED:
+            message = _find_message(body)  # of a caller that is known and refused all the same: its client looks for the id
+        return write_error(failure, read_id(message))
+
+
+def _find_message(body: bytes) -> Mapping[str, Any]:
+    try:
+        return parse_message(body)
+    except McpError:
+        return {}
 
 
 def explain(server: McpServer, error: Exception, exchange: McpExchange | None) -> McpError:
