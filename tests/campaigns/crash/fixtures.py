@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
 
 from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, RECALLING, find_tool
+from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, PLATFORM, RECALLING, find_tool
 from ferryman.domain.approvals.form import HttpForm
 from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
 from ferryman.domain.calls import refusal
@@ -42,7 +42,7 @@ from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.model import write_word_by_word
-from ferryman.inmemory.queue import MemoryKeptTimers
+from ferryman.inmemory.queue import MemoryKeptTimers, MemoryTimers
 from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.usage import MemoryUsageQueue
@@ -82,6 +82,7 @@ from ferryman.tools.keyless.hook import CallHook
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
 from ferryman.tools.local_function.execute import answer
 from ferryman.tools.passing.pass_call import ask_for_call
+from ferryman.tools.platform.hook import PlatformHook
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
@@ -91,11 +92,12 @@ from ferryman.tools.web.hook import WebHook
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
-from tests.campaigns.crash import bucket
+from tests.campaigns.crash import bucket, platform
 from tests.campaigns.crash.agents import name_place, store_agent, store_others
 from tests.campaigns.crash.chats import store_chat
 from tests.campaigns.crash.deciding import DECISIONS
 from tests.campaigns.crash.files import build_page
+from tests.campaigns.crash.platform import CatalogListing, PlatformTools
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, LONG_PAGE, PLAIN, Scenario, turn_of
 from tests.plain_gate import pass_unscanned, redact_plainly
@@ -215,8 +217,10 @@ class LocalFunctions:
     `files` is the function of that name, which may be in a process of its own.
     """
 
-    def __init__(self, documents: UserDocuments, tally: Tally | None = None, files: Any = None) -> None:
-        self._documents, self._tally, self._files = documents, tally, files
+    def __init__(
+        self, documents: UserDocuments, tally: Tally | None = None, files: Any = None, platform: PlatformTools | None = None
+    ) -> None:
+        self._documents, self._tally, self._files, self._platform = documents, tally, files, platform
         self._engine = ask_fixture([])
 
     async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
@@ -224,6 +228,9 @@ class LocalFunctions:
         if function == FILES:
             answered_file: KeylessAnswer = await self._files.ask(body)
             return answered_file
+        if function == platform.FUNCTION:
+            assert self._platform is not None, "a scenario calls it"
+            return await self._platform.ask(body)
         if function == "web":
             answered_page = await ask_web(body, self._find_page(str(body["arguments"].get("url"))))
             if self._tally is not None and answered_page.url is not None:
@@ -369,8 +376,11 @@ def build_loop_deps(
 ) -> LoopDependencies:
     """Build the dependencies of the orchestrator, with every port instrumented; `files` is the function, if there is one."""
     reached = InstrumentedPort(remote, "toolbox", meet)
-    local = InstrumentedPort(LocalFunctions(ports.user_documents, tally, files), "local", meet)
-    hooks: Mapping[str, CallHook] = {"web": WebHook()}
+    scheduled: Any = InstrumentedPort(ports.tasks, "platform tasks", meet)
+    scheduling: Any = InstrumentedPort(MemoryTimers(), "platform timers", meet)
+    tools = PlatformTools(ports, clock, scheduled, scheduling)
+    local = InstrumentedPort(LocalFunctions(ports.user_documents, tally, files, tools), "local", meet)
+    hooks: Mapping[str, CallHook] = {"web": WebHook(), PLATFORM: PlatformHook()}
     local_calls = instrument(KeylessCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask, hooks=hooks), meet)
     if files is not None:
         instrumented: Any = InstrumentedPort(files, FILES, meet)
@@ -395,7 +405,7 @@ def build_loop_deps(
         meet,
     )
     kinds = {
-        **dict.fromkeys(("concierge", FILES, "local_function", "search", "web"), local_calls.execute),
+        **dict.fromkeys(("concierge", FILES, "local_function", PLATFORM, "search", "web"), local_calls.execute),
         "waiting": waits.execute,
         FINDING: searches.execute,
         RECALLING: readings.execute,
@@ -445,7 +455,8 @@ def build_loop_deps(
         ),
         meet,
     )
-    return replace(deps, scanner=PacedScanner(deps.scanner, pace))
+    # whose answer is lost: then its tools are not offered, as it is meant
+    return replace(deps, scanner=PacedScanner(deps.scanner, pace), discovery=CatalogListing())
 
 
 def build_tool_deps(ports: Ports, gate: FetchGate, *, clock: Clock, meet: Meet, keys: KeysPort | None) -> ToolDependencies:
@@ -490,6 +501,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
             *("api_call", "http_get", "http_post", "http_request", "webhook"),
             *("calculator", "save_preference", "wait_until", "delete_tool_cluster", "web_search_tool", "web_fetch"),
             *("pass", "extract"),
+            *(platform.SCHEDULERS if scenario.schedules else ()),
             *(() if scenario.files is None else bucket.TOOLS),
         ),
         tool_loading=scenario.tool_loading,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,6 +33,10 @@ from tests.campaigns.crash.limits import find_beyond
 from tests.campaigns.crash.scenarios import KEY, KEYED, PIECES, Scenario
 
 NOTHING = Decimal(0)
+
+
+SCHEDULE = re.compile(r'"id": "(task_cron_[0-9a-f]+)"')
+"""The id of a schedule in the answer that tells of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +72,7 @@ class Record:
     model_calls: Sequence[ModelCall]
     events: Sequence[UsageEvent]
     preferences: Mapping[str, Sequence[str]]
+    schedules: Sequence[str] = ()
     """What is kept for the user, by kind."""
     approvals: Sequence[Approval] = ()
     answers: Sequence[DeviceAnswer] = ()
@@ -82,6 +88,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
     return [
         *findings,
         *_find_unkept(record),
+        *_find_unscheduled(record),
         *find_misfiled(record, whole),
         *find_undecided(record.scenario, record.tickets, record.effects, record.approvals),
         *find_contradicted(record.approvals, record.answers),
@@ -120,6 +127,17 @@ def _find_unkept(record: Record) -> list[str]:
     if saved != record.preferences:
         findings.append(f"lost: {record.preferences} are kept where the calls have saved {saved}")
     return findings
+
+
+def _find_unscheduled(record: Record) -> list[str]:
+    """Check that what is scheduled is what the calls that say so have added, each once."""
+    results = [ticket.result for ticket in record.tickets if ticket.tool == "cron_add" and ticket.result is not None]
+    added = [match[1] for result in results if result.ok and (match := SCHEDULE.search(result.content))]
+    if sorted(added) != list(record.schedules):
+        return [f"doubled: {record.schedules} are scheduled where the calls have added {added}"]
+    if record.scenario.schedules and len(added) != record.scenario.schedules:
+        return [f"lost: {len(added)} schedules are added of {record.scenario.schedules}"]
+    return []
 
 
 def _find_leaked(record: Record) -> list[str]:

@@ -59,6 +59,7 @@ class Scenario:
     has tools of files, and these are the contents by key that the calls leave, long results left out. With `decides` every call
     that changes something waits for a person, who decides so about it, and approves the call that an edit makes of it: a day
     later, or where they are `hurried` while the delivery is still under way. Where it is `contested` the other device denies.
+    With `schedules` its task has tools of the platform, and this is how many schedules the calls add.
     One that is `direct` was started with its only call, as an MCP client starts it, and asks no model.
     """
 
@@ -83,6 +84,7 @@ class Scenario:
     contested: bool = False
     is_titled: bool = False
     direct: bool = False
+    schedules: int = 0
 
     @property
     def answer(self) -> str:
@@ -204,6 +206,10 @@ def write_call(key: str, content: str) -> Call:
 
 def edit_call(key: str, old: str, new: str) -> Call:
     return "file_edit", {"key": key, "old_text": old, "new_text": new}
+
+
+def schedule_call(name: str, **times: Any) -> Call:
+    return "cron_add", {"name": name, "prompt": "Say hello.", **times}
 
 
 def limit_calls(**most: int) -> Mapping[str, ToolSettings]:
@@ -350,6 +356,14 @@ SCENARIOS: tuple[Scenario, ...] = (
         turns=((pass_call("http_get", url=f"https://{PLAIN}/z3"),), (extract_call(1),), (read_call("z4"),)),
         thinks=timedelta(seconds=4),
         slice=timedelta(seconds=3),
+    ),
+    Scenario(
+        name="schedules",
+        turns=(
+            (schedule_call("weekly", cron="0 9 * * MON"), pay_call("sc1"), schedule_call("later", after_s=600)),
+            (("cron_list", {}), schedule_call("weekly", cron="0 9 * * MON")),
+        ),
+        schedules=3,
     ),
     Scenario(name="direct call", turns=((pay_call("i3"),),), direct=True),
     Scenario(name="direct call with a key", turns=((pay_call("i4", KEYED),),), direct=True),

@@ -57,6 +57,7 @@ from tests.campaigns.crash.fixtures import (
     unseal_arguments,
 )
 from tests.campaigns.crash.invariants import Effect, ModelCall, Record
+from tests.campaigns.crash.platform import list_schedules
 from tests.campaigns.crash.points import (
     ALONE,
     BOTH,
@@ -349,6 +350,7 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         balance=await read_balance(ports, execution.owner),
         effects=[Effect(**line) for line in tally.list_lines("effect")],
         events=await ports.usage.list_events(execution.workspace, most=1_000),
+        schedules=await list_schedules(ports, execution.owner),
         preferences={kind: document["preferences"] for kind, document in stored_documents.items() if document is not None},
         model_calls=[ModelCall(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.list_lines("asked")],
     )
