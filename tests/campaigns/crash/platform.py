@@ -12,6 +12,7 @@ from ferryman.domain.calls.call import ToolCall
 from ferryman.domain.calls.keyless_answer import KeylessAnswer
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.plan import PLANS
+from ferryman.domain.signed_request import RequestToken
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.ports.clock import Clock
@@ -19,7 +20,7 @@ from ferryman.ports.schedules import Timers
 from ferryman.schedules.fire import arm_timer
 from ferryman.tools.local_function.execute import answer
 from ferryman.tools.own_files import load_own_files
-from ferryman.tools.platform.call import PlatformCall, PlatformDependencies
+from ferryman.tools.platform.call import PlatformDependencies, begin_call
 from ferryman.tools.platform.forwarding import FUNCTION
 from ferryman.tools.platform.scheduling import PREFIX
 
@@ -43,33 +44,31 @@ async def _arm(timers: Timers, task: Task, now: datetime) -> None:
 class PlatformTools:
     """The function, as the orchestrator reaches it: what it is posted only says which call it is."""
 
-    def __init__(self, ports: Any, clock: Clock, tasks: Any, timers: Any) -> None:
-        absent: Any = None  # no tool of a scenario asks for them
+    def __init__(self, ports: Any, clock: Clock, tasks: Any, timers: Any, **others: Any) -> None:
+        absent = {**dict.fromkeys(("members", "past_messages", "queue", "workspaces")), **others}  # of no scenario's tools
         self._executions = ports.executions
         self._deps = PlatformDependencies(
             agents=ports.agents,
             conversations=ports.conversations,
             executions=ports.executions,
             halts=ports.halts,
-            members=absent,
             owners=ports.owners,
-            past_messages=absent,
-            queue=absent,
             tasks=tasks,
             timers=timers,
             user_documents=ports.user_documents,
-            workspaces=absent,
             arm_timer=_arm,
             clock=clock,
             plans=PLANS,
             integrations=frozenset(),
+            **absent,
         )
 
     async def ask(self, body: Mapping[str, Any]) -> KeylessAnswer:
         """Run the tool of the call that `body` names."""
         execution = await self._executions.get(body["execution"])
         assert execution is not None
-        call = PlatformCall(deps=self._deps, execution=execution, seq=body["seq"])
+        signed = RequestToken(user=execution.context.user, workspace=execution.workspace, at=execution.created_at, nonce="")
+        call = await begin_call(self._deps, signed, {"execution": execution.id, "seq": body["seq"]})
         tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
         answered = await answer(tool_call, UUID(body["user"]), call)
         if call.faults:

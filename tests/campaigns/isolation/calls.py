@@ -71,6 +71,14 @@ def _list_named() -> Iterator[Attempt]:
         yield _call("a search of files", "file_list", {"prefix": text})
         yield _call("a search of files", "glob_search", {"pattern": f"**{text}**"})
         yield _call("a search of files", "content_search", {"query": text})
+    search = "orchestrator__search_past_messages"
+    for text in (f"⟦{WORD}⟧", f"⟦{SECRET}⟧"):
+        yield _call("a past message", search, {"query": text})
+    for name in ("⟦conversation⟧", "⟦conversation|in capitals⟧", "../⟦workspace⟧/⟦conversation⟧"):
+        yield _call("a past message", search, {"query": "hello", "in_conversation": name})
+    for tool in ("cron_update", "cron_remove", "cron_run", "cron_runs"):
+        for name in ("⟦task⟧", f"task_cron_⟦{WORD}⟧"):
+            yield _call("another's schedule", tool, {"id": name, "enabled": False})
     for query in ("⟦tool⟧", "⟦cluster⟧", f"⟦{WORD}⟧", f"⟦{WORD}⟧ look", f"{{⟦{WORD}⟧}}", "user look github"):
         yield _call("a search for tools", "find_tools", {"query": query})
     for name in ("⟦tool⟧", f"⟦{WORD}⟧op", f"⟦cluster⟧_⟦{WORD}⟧op", f"custom_⟦{WORD}⟧op"):

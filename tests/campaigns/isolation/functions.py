@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
-from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, RECALLING, find_tool
+from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, PLATFORM, RECALLING, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -28,8 +28,12 @@ from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
+from ferryman.inmemory.members import MemoryMembers
+from ferryman.inmemory.past_messages import MemoryPastMessages
+from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError
@@ -44,6 +48,7 @@ from ferryman.tools.extracting.extract import Extractions
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.passing.pass_call import ask_for_call
+from ferryman.tools.platform.hook import PlatformHook
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
@@ -51,6 +56,7 @@ from ferryman.tools.web.hook import WebHook
 from ferryman.vault import seal
 from ferryman.vault.vault import Vault
 from tests.campaigns.crash.fixtures import LocalFunctions, Ports, build_loop_deps, build_tool_deps
+from tests.campaigns.crash.platform import PlatformTools
 from tests.campaigns.crash.scenarios import Scenario
 from tests.campaigns.crash.simulated import KeptTally, memory_ports
 from tests.campaigns.isolation.deployment import Caller, Deployment
@@ -193,6 +199,19 @@ class Functions:
         with self.deployment.drawing(), patch.object(checks, "scanners", self.scanners):
             yield
 
+    def _build_platform(self) -> PlatformTools:
+        stage, memory = self.deployment.stage, self.deployment.stage.memory
+        return PlatformTools(
+            self.ports,
+            stage.clock,
+            self.ports.tasks,
+            MemoryTimers(),
+            members=MemoryMembers(memory),
+            past_messages=MemoryPastMessages(memory),
+            queue=MemoryQueue(),  # what it starts is looked at, and not run
+            workspaces=MemoryWorkspaces(memory),
+        )
+
     def _build_loop(self, model: TurnsModel) -> LoopDependencies:
         stage = self.deployment.stage
         deps = build_loop_deps(
@@ -209,8 +228,8 @@ class Functions:
             tickets=self.ports.tickets,
             scanner=self,
             clock=stage.clock,
-            ask=LocalFunctions(self.ports.user_documents).ask,
-            hooks={"web": WebHook()},
+            ask=LocalFunctions(self.ports.user_documents, platform=self._build_platform()).ask,
+            hooks={"web": WebHook(), PLATFORM: PlatformHook()},
         )
         searches = ToolSearchCalls(
             tickets=self.ports.tickets,
@@ -220,7 +239,10 @@ class Functions:
             executions=self.ports.executions,
         )
         files = FilePath(self.ports.tickets, MemoryFileQuotas(stage.memory), stage.objects, self, stage.clock)
-        kinds = {**dict.fromkeys(("concierge", "local_function", "search", "web"), local.execute), FINDING: searches.execute}
+        kinds = {
+            **dict.fromkeys(("concierge", "local_function", PLATFORM, "search", "web"), local.execute),
+            FINDING: searches.execute,
+        }
         kinds[RECALLING] = ResultReadings(
             tickets=self.ports.tickets,
             scanner=self,
