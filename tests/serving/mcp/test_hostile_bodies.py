@@ -6,12 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
 
-from ferryman.serving.mcp.reading import DEPTH_MAX, ID_MAX
+from ferryman.serving.mcp import McpError
+from ferryman.serving.mcp.reading import DEPTH_MAX, ID_MAX, VALUES_MAX, _is_nested_deeper, parse_message
 from ferryman.serving.mcp.revisions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION
 
 from .client import Client
 from .servers import Stage
+from .test_fuzz import VALUES
 
 META = {PROTOCOL_VERSION: MODERN, CLIENT_CAPABILITIES: {}}
 HEADERS = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
@@ -29,8 +32,9 @@ BODIES = {
     "two values": (b"{} {}", -32700, None),
     "not UTF-8": (b'{"id": "\xff"}', -32700, None),
     "UTF-16": (write().decode().encode("utf-16"), -32700, None),
-    "a megabyte of nesting": (b"[" * 999_000, -32700, None),
-    "a megabyte of nested objects": (b'{"a":' * 199_000, -32700, None),
+    "a megabyte of nesting": (b"[" * 999_000, -32600, None),
+    "nested 9,000 deep": (b"[" * 9_000 + b"]" * 9_000, -32700, None),
+    "a megabyte of nested objects": (b'{"a":' * 199_000, -32600, None),
     "nested a little too deep": (write(params=json.loads('{"a":' * DEPTH_MAX + "1" + "}" * DEPTH_MAX)), -32700, None),
     "NaN": (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"a": NaN}}', -32700, None),
     "infinity": (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"a": 1e999}}', -32700, None),
@@ -131,3 +135,45 @@ async def test_only_posts_are_served(client: Client, verb: str) -> None:
 
 async def test_a_client_that_takes_neither_json_nor_streams_is_refused(client: Client) -> None:
     assert (await client.call("tools/list", accept="text/html")).status == 406
+
+
+@pytest.mark.parametrize(
+    ("text", "is_good"),
+    [
+        ("[" * (DEPTH_MAX - 1) + "]" * (DEPTH_MAX - 1), True),
+        ("[" * DEPTH_MAX + "]" * DEPTH_MAX, False),
+        ('{"a":' * (DEPTH_MAX - 1) + "0" + "}" * (DEPTH_MAX - 1), True),
+        ('{"a":' * DEPTH_MAX + "0" + "}" * DEPTH_MAX, False),
+        ('["' + "[" * 500 + '", "\\"[' + "[" * 500 + '"]', True),
+        ("[" + "[]," * 2_500 + "[]]", True),
+    ],
+)
+def test_the_depth_of_a_body_is_that_of_its_values(text: str, is_good: bool) -> None:
+    body = b'{"a": ' + text.encode() + b"}"
+    if is_good:
+        assert parse_message(body) == json.loads(body)
+    else:
+        with pytest.raises(McpError, match="nested more than 64 deep"):
+            parse_message(body)
+
+
+def find_depth(value: Any) -> int:
+    if not isinstance(value, list | dict):
+        return 0
+    return 1 + max(map(find_depth, value.values() if isinstance(value, dict) else value), default=0)
+
+
+@given(VALUES)
+def test_depth_is_measured_as_a_walk_measures_it(value: Any) -> None:
+    for depth in range(5):
+        assert _is_nested_deeper(json.dumps(value).encode(), depth) == (find_depth(value) > depth)
+
+
+@pytest.mark.parametrize(("count", "is_good"), [(VALUES_MAX - 1, True), (VALUES_MAX, False)])
+def test_a_body_has_so_many_values_and_no_more(count: int, is_good: bool) -> None:
+    body = b'{"a": [' + b",".join([b'"a,[{"'] * (count - 1)) + b"]}"
+    if is_good:
+        assert len(parse_message(body)["a"]) == count - 1
+    else:
+        with pytest.raises(McpError, match="more than 10,000 values"):
+            parse_message(body)
