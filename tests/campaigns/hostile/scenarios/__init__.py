@@ -7,6 +7,7 @@ from tests.campaigns.hostile.scenarios import (
     agents,
     alerts,
     answers,
+    approval_page,
     approvals,
     archives,
     budget,
@@ -83,4 +84,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *worst.SCENARIOS,
     *approvals.SCENARIOS,
     *clients.SCENARIOS,
+    *approval_page.SCENARIOS,
 )
