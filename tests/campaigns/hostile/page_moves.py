@@ -142,7 +142,7 @@ async def press_as_stranger(waiting: Waiting, browser: Browser) -> None:
 
 
 async def press_when_revoked(waiting: Waiting, browser: Browser) -> None:
-    """Press the button in the session of a key that was revoked since."""
+    """Send the form in the session of a key that was revoked since."""
     async with make_key(waiting) as key:
         await browser.sign_in(key)
         form = await browser.read_form()
