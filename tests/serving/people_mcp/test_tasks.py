@@ -105,6 +105,18 @@ async def test_a_subscription_tells_of_each_change_and_ends_with_the_last(people
     assert (reports[0], reports[-1]) == ("working", "completed")
 
 
+async def test_a_subscription_to_anothers_task_tells_nothing(people: McpStage) -> None:
+    _, task = await begin(people)
+    stranger = people.client(people.owner("bob"), capabilities=TASKS)
+    listening = stranger.begin("subscriptions/listen", {"notifications": {"taskIds": [task]}})
+    (acknowledged,) = await listening.wait_for(1)
+    assert acknowledged["params"]["notifications"].get("taskIds", []) == []
+    people.queue.deliver()
+    await people.settle()
+    await listening.leave()
+    assert len(listening.answer.messages) == 1
+
+
 async def test_a_revoked_key_is_told_nothing_more(people: McpStage) -> None:
     client, task = await begin(people)
     listening = client.begin("subscriptions/listen", {"notifications": {"taskIds": [task]}})
