@@ -399,7 +399,7 @@ async def _send(harness: Harness, run: ScenarioRun, act: Act, number: int = 0) -
     elif act.bearer == "operator":
         headers |= harness.admin.bearer
     elif (token := await forge.bearer(harness, act.bearer, act.to)) is not None:
-        headers["Authorization"] = f"Bearer {token}"
+        headers[act.bearer_header] = f"Bearer {token}"
     body = {"content": act.body} if isinstance(act.body, bytes) else {"json": fill(act.body, run.words)}
     path = fill(act.path, {**run.words, "number": str(number)})
     answer = await harness.http.request(act.method, url + path, headers=headers, **body)

@@ -76,7 +76,8 @@ class Act:
     direct links lead.
     `bearer`: mine (an API key of the attacker's), operator (the local cloud's token), none, forged, hs256, unsigned, stale,
     or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE; or the name of one of the scenario's
-    `members`. `status` is what it has to be answered with, where that is known. It is sent so many `times`, so many of
+    `members`. It comes in `bearer_header`.
+    `status` is what it has to be answered with, where that is known. It is sent so many `times`, so many of
     them `at_once`, each with its `{number}`, and at `most` so many of these may be done. What is started is `{mine}` from
     then on, an agent that is made `{magent}`, a task `{mtask}`, a conversation `{mchat}`, a link to a file `{link}`, and a
     direct one `{direct}`.
@@ -92,6 +93,7 @@ class Act:
     times: int = 1
     at_once: int = 1
     most: int | None = None
+    bearer_header: str = "Authorization"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
