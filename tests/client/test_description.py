@@ -17,7 +17,19 @@ from ferryman.client.request import ApiRequest
 from ferryman.client.routes import credentials, tasks
 from ferryman.serving import api
 
-THINGS = ("task", "execution", "workspace", "agent", "conversation", "job", "person", "invitation", "key", "approval")
+THINGS = (
+    "task",
+    "execution",
+    "workspace",
+    "agent",
+    "conversation",
+    "job",
+    "person",
+    "invitation",
+    "key",
+    "identity",
+    "approval",
+)
 ARGUMENTS: dict[str, Any] = {
     "name": "{name}",
     "cluster": "{name}",
