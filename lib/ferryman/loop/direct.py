@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
-from ferryman.catalog.tools import FINDERS
+from ferryman.catalog.tools import FINDERS, TOOLS
 from ferryman.domain.conversations.reading import fit_ticket
 from ferryman.domain.copies import replace
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block, Reply, extract_calls
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.loop.tool_offer import REACHING
 from ferryman.ports.errors import RejectedError
@@ -48,12 +48,14 @@ def keep_scanned(execution: Execution, content: Sequence[Block]) -> Execution:
     return replace(execution, input=json.dumps(call.arguments, separators=(",", ":")))
 
 
-def select_called(
-    tool: str, definitions: Sequence[dict[str, Any]], declared: Sequence[DeclaredTool]
-) -> tuple[list[dict[str, Any]], list[DeclaredTool]]:
-    """Return of all enabled tools those that a call of `tool` may reach: itself alone, unless it finds or calls others."""
-    called = [definition for definition in definitions if definition["name"] == tool]
-    return called, [entry for entry in declared if tool in REACHING or entry.name == tool]
+async def read_declared(deps: LoopDependencies, execution: Execution) -> Sequence[DeclaredTool]:
+    """Return those declared tools of the task that an execution may call: a direct call itself alone, unless it finds or calls
+    others. There may be thousands, which take long to read."""
+    tool = execution.called_tool
+    if not tool or tool in REACHING:
+        return await deps.clusters.tools(execution.task)
+    declared = None if tool in TOOLS else await deps.clusters.find(execution.task, tool)
+    return () if declared is None else (declared,)
 
 
 def read_result(run: Run) -> str:

@@ -77,11 +77,11 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     message = f"{task.task_prompt}\n{execution.input or ''}"
     prompts = f"{message}\n{agent.system_prompt}\n{task.system_prompt}"
     context = OfferContext(loading=task.tool_loading, message=message, prompt=prompts)
-    stored = await deps.clusters.tools(task.id)
+    stored = await direct.read_declared(deps, execution)
     admitted = set(start.select_tools(execution, [tool.name for tool in stored]))
     declared = [tool for tool in stored if tool.name in admitted]
     if execution.called_tool:
-        definitions, declared = direct.select_called(execution.called_tool, definitions, declared)
+        definitions = [definition for definition in definitions if definition["name"] == execution.called_tool]
     offer = await build_offer(task.owner, definitions, declared, context)
     if offer.fault is not None:
         raise StartRejectedError(offer.fault)

@@ -100,8 +100,11 @@ async def find_agent(deps: ApiDependencies, caller: McpCaller) -> Agent:
     return agent
 
 
-async def read_tools(deps: ApiDependencies, caller: McpCaller) -> AgentTools:
-    """Return the agent that the request names with its tools. Raise as `find_agent` does. Nothing is stored."""
+async def read_tools(deps: ApiDependencies, caller: McpCaller, *, only: str | None = None) -> AgentTools:
+    """Return the agent that the request names with its tools, or with that of the name `only`, which is read sooner.
+
+    Raise as `find_agent` does. Nothing is stored.
+    """
     agent = await find_agent(deps, caller)
     here = caller.caller
     plan = get_plan(deps, here.owner)
@@ -113,8 +116,12 @@ async def read_tools(deps: ApiDependencies, caller: McpCaller) -> AgentTools:
     limits = ToolLimits(agent=agent.allowed_tools, workspace=limiting, plan=plan.tools)
     services = {sealed.label.service for sealed in await deps.credentials.list(task.id)}
     enabled = set(_select(agent, limits, list_enabled(task)))
-    offered = (tool for tool in deps.tools if tool.name in enabled and (tool.requires is None or tool.requires in services))
-    declared = [tool for tool in await deps.clusters.tools(task.id) if tool.enabled]
+    offered = (
+        tool
+        for tool in deps.tools
+        if only in (None, tool.name) and tool.name in enabled and (tool.requires is None or tool.requires in services)
+    )
+    declared = [tool for tool in await _read_declared(deps, task, only) if tool.enabled]
     admitted = set(_select(agent, limits, [tool.name for tool in declared]))
     scopes = here.key.tools
     return AgentTools(
@@ -125,6 +132,13 @@ async def read_tools(deps: ApiDependencies, caller: McpCaller) -> AgentTools:
             tool for tool in declared if tool.name in admitted and covers_tool(scopes, tool.name, DECLARED.category)
         ),
     )
+
+
+async def _read_declared(deps: ApiDependencies, task: Task, only: str | None) -> Sequence[DeclaredTool]:
+    if only is None:
+        return await deps.clusters.tools(task.id)
+    declared = None if only in TOOLS else await deps.clusters.find(task.id, only)
+    return () if declared is None else (declared,)
 
 
 def _covers(scopes: Collection[str] | None, tool: Tool) -> bool:

@@ -99,9 +99,9 @@ async def _start(deps: ApiDependencies, caller: McpCaller, name: str, arguments:
         values = _read(arguments, message=str, conversation_id=str)
         agent = await find_agent(deps, caller)
         return await ask_agent(deps, caller.caller, agent, _need(values, "message"), values.get("conversation_id"))
-    tools = await read_tools(deps, caller)
+    tools = await read_tools(deps, caller, only=name)
     if name not in tools.list_names():
-        if caller.caller.key.issuer and name in (await read_tools(deps, caller.widen())).list_names():
+        if caller.caller.key.issuer and name in (await read_tools(deps, caller.widen(), only=name)).list_names():
             check_scope(deps, caller.caller, name, find_tool(name).category)
         raise refuse_params(UNKNOWN)
     return await start_call(deps, caller.caller, tools, name, arguments)
