@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import signal
 import sys
 import threading
+import webbrowser
 from collections.abc import AsyncIterator
 
 import click
 
 from ferryman.cli import exits, service
 from ferryman.cli.commands import ApiSession, api_command, workspace_option
+from ferryman.cli.consent import ConsentDeclinedError, serve_callback
 from ferryman.cli.mcp_config import CLIENTS, HTTP, STDIO, describe_place, write_config
 from ferryman.client import PAGE_MAX
+from ferryman.client.access_token import NoAccessTokenError, fetch_access_token, find_authorization_server
 from ferryman.client.mcp_bridge import LINE_BYTES_MAX, McpBridge
 from ferryman.settings import MisconfiguredError
 
 AGENT = click.option("--agent", metavar="ID", help="The agent whose tools are served. Default: the workspace's default one.")
 CHUNK_BYTES = 65_536
+CALLBACK = "/callback/mcp"
+TOKEN_CHARACTERS_MAX = 100_000
 
 
 @click.group(no_args_is_help=True)
@@ -30,7 +36,7 @@ def mcp() -> None:
       ferryman mcp config claude         what to paste, for a client that starts a command
       ferryman mcp config cursor --http  the same, for one that speaks HTTP
       ferryman mcp serve                 the command that such a client starts
-      ferryman mcp link < token          let an identity of the authorization server act for you at /mcp
+      ferryman mcp link                  let an identity of the authorization server act for you at /mcp
 
     No client can approve a call, whatever its key: a person does, at the page that the client is given a link to.
     """
@@ -81,23 +87,64 @@ def config(client: str, agent: str | None, transport: str, show_key: bool) -> No
 
 
 @mcp.command()
+@click.option("--client-id", metavar="ID", help="This command's client at the authorization server, for a consent.")
+@click.option("--port", default=0, show_default="any free one", help="The loopback port that the browser comes back to.")
+@click.option("--open", "is_opened", is_flag=True, help="Open the consent page in a browser.")
+@click.option("--within", default=600, show_default=True, type=click.IntRange(1, 600), help="Seconds to wait for the consent.")
 @api_command
-async def link(session: ApiSession) -> None:
-    """Link the identity that an access token is of with you; the token is read from standard input, and stored nowhere.
+async def link(session: ApiSession, client_id: str | None, port: int, is_opened: bool, within: int) -> int | None:
+    """Link an identity of the authorization server with you: access tokens of it then act for you at /mcp, and nowhere else.
 
     \b
-        ferryman mcp link < token.txt
+        ferryman mcp link --client-id ID   # by consent in a browser
+        ferryman mcp link < token.txt      # with an access token for this service that you have
 
-    Access tokens of that identity, which the authorization server issues for this service, then act for you at /mcp.
+    The token is sent to the service once, to say whose it is, and stored nowhere.
     """
-    if sys.stdin.isatty():
-        token = str(click.prompt("Access token", hide_input=True, err=True))
+    if client_id is None:
+        token = _read_token()
     else:
-        token = sys.stdin.read(LINE_BYTES_MAX)
-    linked = await session.client.link_identity(token.strip())
-    session.screen.print_result(
-        linked, f"{linked['identity_id']}: {linked['subject']} of {linked['issuer']} acts for you at /mcp."
-    )
+        try:
+            token = await obtain_token(session.client.url, client_id, port=port, is_opened=is_opened, within_s=within)
+        except (NoAccessTokenError, ConsentDeclinedError) as refused:
+            session.screen.print_error(f"{refused}; nothing was linked")
+            return exits.REFUSED
+        except TimeoutError:
+            session.screen.print_error(f"no consent came within {within} s; nothing was linked")
+            return exits.FAILED
+        except OSError:
+            session.screen.print_error(f"port {port} of 127.0.0.1 is taken; choose another with --port, or leave it out")
+            return exits.FAILED
+    linked = await session.client.link_identity(token)
+    text = f"{linked['identity_id']}: {linked['subject']} of {linked['issuer']} acts for you at /mcp."
+    session.screen.print_result(linked, text)
+    return None
+
+
+async def obtain_token(url: str, client_id: str, *, port: int, is_opened: bool, within_s: float) -> str:
+    """Return an access token for the service at `url` by a person's consent, with PKCE.
+
+    Raise `NoAccessTokenError`, `ConsentDeclinedError`, and TimeoutError where none comes within `within_s` seconds.
+    """
+    server = await find_authorization_server(url)
+    verifier, state = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    async with serve_callback(port, CALLBACK) as place:
+        place.state = state
+        page = server.build_authorize_url(client_id=client_id, redirect_uri=place.uri, state=state, verifier=verifier)
+        click.echo(f"Open this page and consent:\n\n{page}\n", err=True)
+        if is_opened:
+            webbrowser.open(page)
+        response = await place.response(within_s)
+        server.check_issuer(response.iss)
+        return await fetch_access_token(
+            server, client_id=client_id, redirect_uri=place.uri, code=response.code, verifier=verifier
+        )
+
+
+def _read_token() -> str:
+    if sys.stdin.isatty():
+        return str(click.prompt("Access token", hide_input=True, err=True)).strip()
+    return sys.stdin.read(TOKEN_CHARACTERS_MAX).strip()
 
 
 @mcp.command()
