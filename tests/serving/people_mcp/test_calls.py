@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from jsonschema import Draft202012Validator
 
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.workspaces.member import Right, Role
@@ -37,6 +39,20 @@ async def test_what_is_said_beside_the_text_fits_the_schema_of_the_tool(people: 
 async def test_a_result_of_strangers_is_labelled_as_such(people: McpStage) -> None:
     about = (await people.client().call_tool("http_get", {"url": URL})).result["structuredContent"]
     assert about["integrity"] == "untrusted"
+
+
+async def test_the_file_that_the_rest_of_a_result_is_in_is_linked(people: McpStage) -> None:
+    file = Part(kind=PartKind.FILE, start=2, end=9, media_type="text/plain", size_bytes=70_000, file="results/a b.txt")
+    parts = (Part(kind=PartKind.TEXT, start=0, end=2), file)
+    people.orchestrator.on_call = lambda ticket: ToolCallResult(ticket.tool, "42 and on", parts=parts)
+    _, link = (await people.client().call_tool("http_get", {"url": URL})).result["content"]
+    assert link == {
+        "type": "resource_link",
+        "uri": "ferryman://files/results/a%20b.txt",
+        "name": "results/a b.txt",
+        "mimeType": "text/plain",
+        "size": 70_000,
+    }
 
 
 async def test_a_failed_call_is_an_error_with_its_code_and_what_to_do(people: McpStage) -> None:

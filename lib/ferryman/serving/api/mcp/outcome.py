@@ -12,9 +12,11 @@ from ferryman.catalog.tools import FINDERS
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.labelling import label_ticket
+from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.conversations.reading import fit_ticket
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.labels.label import Integrity
+from ferryman.serving.api.mcp.resources import name_resource
 from ferryman.serving.api.mcp.waiting import waits_for_person
 
 GET_EXECUTION = "get_execution"
@@ -78,10 +80,9 @@ async def _build_ended(deps: ApiDependencies, execution: Execution) -> dict[str,
         if tickets and tickets[0].result is not None:
             fitted = fit_ticket(tickets[0], execution.surface, finders=FINDERS).result
             assert fitted is not None, "it has settled"
-            integrity = label_ticket(tickets[0]).integrity
-            return write_result(
-                fitted.content, {**_describe(fitted), **about, "integrity": integrity.value}, is_error=not fitted.ok
-            )
+            about["integrity"] = label_ticket(tickets[0]).integrity.value
+            written = write_result(fitted.content, {**_describe(fitted), **about}, is_error=not fitted.ok)
+            return {**written, "content": [*written["content"], *map(_link_file, _list_files(fitted))]}
     is_ok = execution.status is Status.COMPLETED
     text = "\n\n".join(
         filter(None, (execution.output, None if is_ok else f"Error: {execution.error or execution.status.value}"))
@@ -89,6 +90,18 @@ async def _build_ended(deps: ApiDependencies, execution: Execution) -> dict[str,
     code = None if is_ok else execution.status.value
     described = {"ok": is_ok, "code": code, "suggestion": SUGGESTIONS.get(execution.status)}
     return write_result(text, {**described, **about, "integrity": Integrity.UNTRUSTED.value}, is_error=not is_ok)
+
+
+def _list_files(result: ToolCallResult) -> list[Part]:
+    return [part for part in result.parts if part.kind is PartKind.FILE and part.file]
+
+
+def _link_file(part: Part) -> dict[str, Any]:
+    """Return the link to a file of the workspace that the rest of a result was kept in."""
+    link: dict[str, Any] = {"type": "resource_link", "uri": name_resource(part.file or ""), "name": part.file}
+    if part.media_type:
+        link["mimeType"] = part.media_type
+    return link if part.size_bytes is None else {**link, "size": part.size_bytes}
 
 
 def _describe(result: ToolCallResult) -> dict[str, Any]:
