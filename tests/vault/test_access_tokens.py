@@ -184,6 +184,20 @@ async def test_nothing_is_accepted_while_the_keys_cannot_be_fetched(reader: Acce
         await reader.verify(sign_token())
 
 
+async def test_keys_that_could_not_be_fetched_are_asked_for_again_after_some_seconds(
+    reader: AccessTokenReader, authority: Authority, clock: ManualClock
+) -> None:
+    authority.fails = UnavailableError("it does not answer")
+    for _ in range(10):
+        with pytest.raises(UnavailableError):
+            await reader.verify(sign_token())
+    assert authority.fetches == 1
+    authority.fails = None
+    clock.turn(5)
+    assert (await reader.verify(sign_token())).subject == SUBJECT
+    assert authority.fetches == 2
+
+
 def test_keys_that_no_token_may_be_signed_with_are_left_out() -> None:
     weak = rsa.generate_private_key(65537, 1024).public_key().public_numbers()
     number = encode(weak.n.to_bytes(128, "big"))

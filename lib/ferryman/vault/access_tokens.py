@@ -19,6 +19,7 @@ import jwt
 from ferryman.domain.workspaces.identity import AccessToken, InvalidAccessTokenError
 from ferryman.ports.authority import AuthorityKeys
 from ferryman.ports.clock import Clock
+from ferryman.ports.errors import UnavailableError
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 TYPES = ("at+jwt", "application/at+jwt")
@@ -35,6 +36,9 @@ KEYS_LIFE = timedelta(hours=1)
 REFRESH_EVERY = timedelta(minutes=1)
 """How often keys are fetched again at most because a token names one that is not known."""
 
+RETRY_AFTER = timedelta(seconds=5)
+"""How long keys are not asked for after they could not be fetched."""
+
 _SHAPE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", re.ASCII)
 _OPTIONS = jwt.types.SigOptions(verify_signature=True, enforce_minimum_key_length=True)
 
@@ -49,6 +53,7 @@ class AccessTokenReader:
     clock: Clock
     _known: Mapping[str, jwt.PyJWK] = field(default_factory=dict, init=False, repr=False)
     _fetched_at: datetime | None = field(default=None, init=False)
+    _failed_at: datetime | None = field(default=None, init=False)
     _fetching: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
 
     async def verify(self, token: str) -> AccessToken:
@@ -82,12 +87,22 @@ class AccessTokenReader:
         async with self._fetching:
             age = None if self._fetched_at is None else self.clock.now() - self._fetched_at
             if age is None or age >= KEYS_LIFE or (kid not in self._known and age >= REFRESH_EVERY):
-                self._known = read_keys(await self.keys.fetch())
-                self._fetched_at = self.clock.now()
+                await self._fetch()
         key = self._known.get(kid)
         if key is None:
             raise InvalidAccessTokenError("the authorization server has no key of that name")
         return key
+
+    async def _fetch(self) -> None:
+        """Fetch the keys. Raise `UnavailableError`, for some seconds without asking: anyone can send what is like a token."""
+        if self._failed_at is not None and self.clock.now() - self._failed_at < RETRY_AFTER:
+            raise UnavailableError("the keys of the authorization server are not known", after_s=RETRY_AFTER.total_seconds())
+        try:
+            self._known = read_keys(await self.keys.fetch())
+        except UnavailableError:
+            self._failed_at = self.clock.now()
+            raise
+        self._fetched_at, self._failed_at = self.clock.now(), None
 
     def _read_claims(self, claims: Any) -> AccessToken:
         if not isinstance(claims, dict) or claims.get("iss") != self.issuer:
