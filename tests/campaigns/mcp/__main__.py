@@ -6,6 +6,7 @@ import asyncio
 import sys
 
 from tests.campaigns.mcp.installing import NoSuiteError, install, install_inspector, install_peer
+from tests.campaigns.mcp.product import LEGACY_SCENARIOS, MODERN_SCENARIOS, serve_product
 from tests.campaigns.mcp.servers import serve_ours, serve_peer
 from tests.campaigns.mcp.suite import SuiteRun, run_suite
 
@@ -45,13 +46,28 @@ async def measure() -> int:
         await asyncio.to_thread(install_inspector)
     except NoSuiteError as error:
         print(f"SKIPPED the Inspector: {error}")
+    async with serve_product() as url:
+        product = describe_product(await run_suite(node, url, MODERN), await run_suite(node, url, LEGACY))
     print_failures(runs)
     print_table(ours, theirs)
+    for name, (passed, total) in product.items():
+        print(f"{name:<60} {passed}/{total}")
     if missing:
         print(f"SKIPPED the SDK's own server: {missing}")
     short = [name for name, bar in BAR.items() if ours[name] != bar]
-    print(f"{len(short)} of {len(BAR)} bars missed{': ' + ', '.join(short) if short else ''}")
+    short += [name for name, (passed, total) in product.items() if passed != total or not total]
+    print(f"{len(short)} of {len(BAR) + len(product)} bars missed{': ' + ', '.join(short) if short else ''}")
     return 1 if short else 0
+
+
+def describe_product(modern: SuiteRun, legacy: SuiteRun) -> dict[str, tuple[int, int]]:
+    """Return the same of /mcp of a local stack, which has no fixtures: scenarios that need none, and all of its messages."""
+    free = [modern.count(list(MODERN_SCENARIOS)), legacy.count(list(LEGACY_SCENARIOS))]
+    schema = [modern.schema, legacy.schema]
+    return {
+        "/mcp of a stack: scenarios that need no fixtures": (sum(row[0] for row in free), sum(row[1] for row in free)),
+        "/mcp of a stack: scenarios with valid messages alone": (sum(row[0] for row in schema), sum(row[1] for row in schema)),
+    }
 
 
 def print_failures(runs: list[SuiteRun]) -> None:

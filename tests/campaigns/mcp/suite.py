@@ -27,6 +27,9 @@ class SuiteRun:
     """Scenarios that the revision does not require, and why."""
 
     warnings: list[str] = field(default_factory=list)
+    schema: tuple[int, int] = (0, 0)
+    """Scenarios in which every message of the server is valid by the schema of the revision, and in how many it was checked."""
+
     seconds: float = 0.0
 
     @property
@@ -69,7 +72,7 @@ async def run_suite(node: Path, url: str, revision: str) -> SuiteRun:
         if not summary:
             raise RuntimeError(f"the suite has no summary: {printed[-500:]}")
         run = read_summary(summary)
-        run.warnings = read_warnings(Path(results))
+        run.warnings, run.schema = read_warnings(Path(results)), count_valid(Path(results))
     run.seconds = asyncio.get_running_loop().time() - begun
     return run
 
@@ -93,3 +96,10 @@ def read_warnings(folder: Path) -> list[str]:
         checks = [check for check in json.loads(file.read_text()) if check["status"] == "WARNING"]
         lines += [f"{check['id']}: {check.get('errorMessage', '')}" for check in checks]
     return lines
+
+
+def count_valid(folder: Path) -> tuple[int, int]:
+    """Return in how many scenarios every message is valid by the schema, and in how many that was checked."""
+    checks = [check for file in folder.rglob("checks.json") for check in json.loads(file.read_text())]
+    statuses = [check["status"] for check in checks if check["id"] == "wire-schema-valid"]
+    return statuses.count("SUCCESS"), len(statuses)
