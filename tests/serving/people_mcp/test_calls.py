@@ -15,7 +15,7 @@ from ferryman.domain.workspaces.member import Right, Role
 from ferryman.serving.api.mcp.outcome import OUTPUT_SCHEMA
 from ferryman.serving.keys import digest_key
 from ferryman.serving.mcp.errors import ErrorCode
-from tests.serving.people_mcp.stage import McpStage
+from tests.serving.people_mcp.stage import McpClient, McpStage
 
 URL = "https://api.coingecko.com/0"
 
@@ -154,6 +154,15 @@ async def test_what_takes_too_long_is_picked_up_by_any_client(people: McpStage) 
     other = people.client(people.member(Role.VIEWER))
     picked = await other.call_tool("get_execution", {"execution_id": about["execution_id"], "wait_s": 5})
     assert picked.result["content"][0]["text"] == "42"
+
+
+async def test_beyond_the_streams_of_the_plan_a_call_is_not_waited_for(people: McpStage) -> None:
+    people.queue.is_open = False
+    deps = people.deps()
+    deps.watchers["ann"] = PLANS["pro"].streams
+    answer = await McpClient(deps, people.headers, {}).call_tool("http_get", {"url": URL})
+    assert answer.result["structuredContent"]["status"] == "queued"
+    assert deps.watchers["ann"] == PLANS["pro"].streams
 
 
 async def test_a_key_that_is_revoked_meanwhile_is_not_told_the_result(people: McpStage) -> None:
