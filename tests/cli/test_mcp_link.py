@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -152,8 +153,8 @@ def test_an_identity_is_linked_listed_and_unlinked(typed: Typed) -> None:
     assert token not in linked.output
     listed = typed("mcp", "links").stdout
     assert "linked on the command line" in listed
-    name = next(word for word in listed.split() if word.startswith("identity_"))
-    assert typed("mcp", "unlink", name).exit_code == 0
+    unlinked = typed("mcp", "unlink", json.loads(linked.stdout)["identity_id"])
+    assert unlinked.exit_code == 0, unlinked.output
     assert "linked on the command line" not in typed("mcp", "links").stdout
 
 

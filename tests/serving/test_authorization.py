@@ -62,6 +62,17 @@ async def test_no_token_approves_or_manages_whatever_its_scopes(client: httpx.As
     assert caller.rights == {Right.READ, Right.RUN}
 
 
+async def test_a_link_has_the_rights_of_the_membership_at_each_moment(client: httpx.AsyncClient, stage: Stage) -> None:
+    headers = stage.member(Role.VIEWER)
+    person = (await link(client, headers)).json()["person_id"]
+    assert (await authenticate(stage, f"Bearer {sign_token()}")).rights == {Right.READ}
+    place = (derive_default_workspace("ann"), person)
+    stage.memory.memberships[place] = replace(stage.memory.memberships[place], role=Role.OPERATOR)
+    assert (await authenticate(stage, f"Bearer {sign_token()}")).rights == {Right.READ, Right.RUN}
+    stage.memory.memberships[place] = replace(stage.memory.memberships[place], role=Role.VIEWER)
+    assert (await authenticate(stage, f"Bearer {sign_token()}")).rights == {Right.READ}
+
+
 async def test_a_link_ends_with_the_membership_and_when_it_is_deleted(client: httpx.AsyncClient, stage: Stage) -> None:
     headers = stage.member(Role.OPERATOR)
     name = (await link(client, headers)).json()["identity_id"]

@@ -40,7 +40,8 @@ async def link_identity(
         person=caller.person,
         workspace=caller.workspace,
         name=LINK_NAME,
-        scopes=tuple(right for right in Right if right in caller.rights & NARROWED_RIGHTS),
+        # what of it counts is decided by the membership, at each moment
+        scopes=tuple(right for right in caller.key.scopes if right in NARROWED_RIGHTS),
         issuer=token.issuer,
         subject=token.subject,
         created_at=once.now,
