@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 
-from ferryman.serving.mcp import Notification
+from ferryman.serving.mcp import McpExchange, Notification, Subscription
 from ferryman.serving.mcp.revisions import SUBSCRIPTION_ID
 
 from .client import Client
@@ -76,3 +77,17 @@ async def test_a_client_that_takes_no_stream_cannot_listen(client: Client) -> No
 async def test_a_server_that_announces_nothing_does_not_have_the_method(plain: Client) -> None:
     plain.server = Stage(listen=None).server
     assert (await plain.call("subscriptions/listen", {"notifications": {}})).code == -32601
+
+
+async def test_a_subscription_that_fails_ends_with_an_error(client: Client) -> None:
+    async def watch() -> AsyncGenerator[Notification, None]:
+        yield TOOLS
+        raise RuntimeError("secret")
+
+    async def listen(_: McpExchange, filter_: Any) -> Subscription:
+        return Subscription(filter_, watch())
+
+    client.server = Stage(listen=listen).server
+    answer = await client.call("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    assert ([message.get("method") for message in answer.messages[1:]], answer.code) == ([TOOLS.method, None], -32603)
+    assert b"secret" not in answer.body

@@ -6,13 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ferryman.serving.mcp.errors import ErrorCode, McpError
+from ferryman.ports.errors import UnavailableError
+from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_http
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.results import CACHEABLE, Complete, InputRequired, Result, TaskCreated
 from ferryman.serving.mcp.revisions import SERVER_INFO
-from ferryman.serving.mcp.server import McpServer
+from ferryman.serving.mcp.server import McpServer, hide_error
 
 MEDIA_TYPE = "application/json"
 TAKES_INPUT = frozenset(("tools/call", "resources/read", "prompts/get"))
@@ -95,3 +97,18 @@ def write_error(error: McpError, id: str | int | None, *, status: int | None = N
     """Return the HTTP response of an error, with its own status or the one that is named."""
     content = write_message(build_error(error, id))
     return Response(content, status_code=status or error.status, media_type=MEDIA_TYPE, headers=error.headers)
+
+
+def explain(server: McpServer, error: Exception, exchange: McpExchange | None) -> McpError:
+    """Return what the client learns of `error`."""
+    if isinstance(error, McpError):
+        return error
+    if isinstance(error, HTTPException):
+        return refuse_http(error.status_code, error.detail, error.headers)
+    if isinstance(error, UnavailableError):
+        after = {} if error.after_s is None else {"Retry-After": str(max(1, round(error.after_s)))}
+        return refuse_http(503, str(error), after)
+    try:
+        return server.translate(error, exchange)
+    except Exception:  # noqa: BLE001 - whatever it is, the client is answered
+        return hide_error(error, exchange)

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferryman.ports.errors import UnavailableError
 from ferryman.serving.mcp import legacy, modern, subscriptions
-from ferryman.serving.mcp.answers import MEDIA_TYPE, build_error, build_result, write_error, write_message
+from ferryman.serving.mcp.answers import MEDIA_TYPE, build_error, build_result, explain, write_error, write_message
 from ferryman.serving.mcp.errors import McpError, refuse_http
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.headers import get_header
@@ -21,7 +19,7 @@ from ferryman.serving.mcp.reading import check_envelope, check_origin, parse_mes
 from ferryman.serving.mcp.resuming import check_session, respond_without_body
 from ferryman.serving.mcp.revisions import LEGACY, MODERN, PROTOCOL_VERSION, SESSION_HEADER, VERSION_HEADER
 from ferryman.serving.mcp.running import STREAM_MEDIA_TYPE, Outgoing, run
-from ferryman.serving.mcp.server import McpServer, Method
+from ferryman.serving.mcp.server import McpServer, Method, hide_error
 from ferryman.serving.mcp.sessions import open_session
 
 UNAUTHORIZED = 401
@@ -58,18 +56,6 @@ def _find_message(body: bytes) -> Mapping[str, Any]:
         return parse_message(body)
     except McpError:
         return {}
-
-
-def explain(server: McpServer, error: Exception, exchange: McpExchange | None) -> McpError:
-    """Return what the client learns of `error`."""
-    if isinstance(error, McpError):
-        return error
-    if isinstance(error, HTTPException):
-        return refuse_http(error.status_code, error.detail, error.headers)
-    if isinstance(error, UnavailableError):
-        after = {} if error.after_s is None else {"Retry-After": str(max(1, round(error.after_s)))}
-        return refuse_http(503, str(error), after)
-    return server.translate(error, exchange)
 
 
 def read_accept(request: Request) -> frozenset[str]:
@@ -188,6 +174,18 @@ async def _call(server: McpServer, exchange: McpExchange, method: Method, outgoi
     try:
         result = build_result(server, exchange, await method(exchange))
         await outgoing.end({"jsonrpc": "2.0", "id": exchange.id, "result": result})
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        await _end_with(outgoing, exchange, hide_error(RuntimeError(), exchange))  # something inside gave up, not the client
     except Exception as error:  # noqa: BLE001 - a stranger never reads a traceback
-        failure = explain(server, error, exchange)
+        await _end_with(outgoing, exchange, explain(server, error, exchange))
+
+
+async def _end_with(outgoing: Outgoing, exchange: McpExchange, failure: McpError) -> None:
+    try:
         await outgoing.end(build_error(failure, exchange.id), failure)
+    except (TypeError, ValueError):  # its data are no JSON
+        hidden = hide_error(failure, exchange)
+        await outgoing.end(build_error(hidden, exchange.id), hidden)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
-from ferryman.serving.mcp.answers import build_error
-from ferryman.serving.mcp.errors import McpError, refuse_params
+from ferryman.serving.mcp.answers import build_error, explain
+from ferryman.serving.mcp.errors import refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.results import Notification
 from ferryman.serving.mcp.revisions import SERVER_INFO, SUBSCRIPTION_ID
@@ -95,7 +95,7 @@ async def stream(
                     if covers(honoured, notification):
                         await outgoing.emit(_write(notification, meta))
     except Exception as error:  # noqa: BLE001 - whatever it is, the client learns what `translate` says
-        failure = error if isinstance(error, McpError) else server.translate(error, exchange)
+        failure = explain(server, error, exchange)
         await outgoing.end(build_error(failure, exchange.id), failure)
         return
     result = {"resultType": "complete", "_meta": {SERVER_INFO: server.describe(), **meta}}
