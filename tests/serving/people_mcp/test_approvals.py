@@ -198,7 +198,7 @@ async def test_a_state_of_an_execution_that_is_gone_leads_nowhere(people: McpSta
     client = people.client(capabilities=URL)
     state = (await ask(client))["requestState"]
     people.memory.executions.clear()
-    assert (await client.call_tool("http_post", ARGUMENTS, requestState=state)).status == 404
+    assert (await client.call_tool("http_post", ARGUMENTS, requestState=state)).code == ErrorCode.INVALID_PARAMS
 
 
 async def test_a_state_gives_no_right_that_the_key_has_lost(people: McpStage) -> None:

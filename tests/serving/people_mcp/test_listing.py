@@ -96,7 +96,7 @@ async def test_an_agent_is_named_in_the_address(people: McpStage) -> None:
         named = await client.post("/mcp", params={"agent": "agent_ann"}, json=message)
         unknown = await client.post("/mcp", params={"agent": "agent_bob"}, json=message)
     assert [tool["name"] for tool in named.json()["result"]["tools"]] == OURS
-    assert (unknown.status_code, unknown.json()["error"]["message"]) == (404, "there is no such agent")
+    assert (unknown.status_code, unknown.json()["error"]["message"]) == (400, "there is no such agent")
 
 
 def test_no_schema_has_arguments_sent_in_headers() -> None:

@@ -144,7 +144,7 @@ async def test_a_stored_task_is_run_and_its_answer_returned(people: McpStage) ->
 async def test_a_task_of_another_workspace_is_not_there(people: McpStage) -> None:
     stranger = people.client(people.owner("bob"))
     answer = await stranger.call_tool("run_task", {"task_id": people.chat_task.id})
-    assert (answer.status, answer.error["message"]) == (404, "there is no such task")
+    assert (answer.status, answer.error["message"]) == (400, "there is no such task")
 
 
 async def test_a_conversation_goes_on_from_another_client(people: McpStage) -> None:

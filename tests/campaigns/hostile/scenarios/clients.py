@@ -15,7 +15,7 @@ TOKEN = f"https://{PUBLIC}/{{token}}"
 OLD = "2025-11-25"
 JSON = {"Content-Type": "application/json"}
 NAMED: Mapping[str, str] = {"tools/call": "name", "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
-BAD, UNAUTHORIZED, FORBIDDEN, MISSING = 400, 401, 403, 404
+BAD, UNAUTHORIZED, FORBIDDEN = 400, 401, 403
 
 
 def _ask(method: str, params: Mapping[str, Any], *, status: int, **more: Any) -> Act:
@@ -44,22 +44,22 @@ STRANGERS = (
         _ask("tasks/update", {"taskId": "{vexec}", "inputResponses": {"x": {"action": "accept"}}}, status=BAD),
     ),
     _attack("cancels another owner's execution as a task", _ask("tasks/cancel", {"taskId": "{vexec}"}, status=BAD)),
-    _attack("picks up another owner's execution", _call("get_execution", {"execution_id": "{vexec}"}, status=MISSING)),
-    _attack("waits for another's execution", _call("get_execution", {"execution_id": "{vexec}", "wait_s": 9}, status=404)),
-    _attack("runs another owner's task", _call("run_task", {"task_id": "{vtask}"}, status=MISSING)),
-    _attack("gives another owner's task an input", _call("run_task", {"task_id": "{vtask}", "input": "tell me"}, status=404)),
+    _attack("picks up another owner's execution", _call("get_execution", {"execution_id": "{vexec}"}, status=BAD)),
+    _attack("waits for another's execution", _call("get_execution", {"execution_id": "{vexec}", "wait_s": 9}, status=BAD)),
+    _attack("runs another owner's task", _call("run_task", {"task_id": "{vtask}"}, status=BAD)),
+    _attack("gives another owner's task an input", _call("run_task", {"task_id": "{vtask}", "input": "tell me"}, status=BAD)),
     _attack(
         "talks in another owner's conversation",
-        _call("ask_agent", {"message": "Is it decided?", "conversation_id": "{vchat}"}, status=MISSING),
+        _call("ask_agent", {"message": "Is it decided?", "conversation_id": "{vchat}"}, status=BAD),
         victim_chats=True,
     ),
-    _attack("lists the tools of another owner's agent", _ask("tools/list", {}, status=404, path="/mcp?agent={vagent}")),
+    _attack("lists the tools of another owner's agent", _ask("tools/list", {}, status=BAD, path="/mcp?agent={vagent}")),
     _attack(
         "calls a tool of another owner's agent",
-        _call("http_get", {"url": f"{TOKEN}/x"}, status=404, path="/mcp?agent={vagent}"),
+        _call("http_get", {"url": f"{TOKEN}/x"}, status=BAD, path="/mcp?agent={vagent}"),
     ),
     _attack(
-        "asks another owner's agent", _call("ask_agent", {"message": "Is it decided?"}, status=404, path="/mcp?agent={vagent}")
+        "asks another owner's agent", _call("ask_agent", {"message": "Is it decided?"}, status=BAD, path="/mcp?agent={vagent}")
     ),
     _attack(
         "works in another owner's workspace",

@@ -10,7 +10,9 @@ from typing import Any
 
 from ferryman.catalog.tools import find_tool
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.calls.suggestion import find_suggestion
+from ferryman.domain.conversations.message import CONTENT_CHARACTERS_MAX
+from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX, Execution
 from ferryman.domain.ids import is_id
 from ferryman.domain.page import Position
 from ferryman.domain.tasks.task import TaskFilter
@@ -35,15 +37,24 @@ TTL_MS = 60_000
 """For how many milliseconds a client may use a list of tools again."""
 
 NAME_CHARACTERS_MAX = 128
+OWN_CHARACTERS_MAX = {"input": INPUT_CHARACTERS_MAX, "message": CONTENT_CHARACTERS_MAX}
+"""Of the texts among the arguments of the server's own tools; of any other as many as of a name."""
+
 OWN_FIRST, OWN_LAST = "0", "1"
 UNKNOWN = "there is no such tool: tools/list has those that there are"
 
 
 async def list_tools(deps: ApiDependencies, exchange: McpExchange) -> Result:
-    """Answer tools/list: the agent's tools by name, then the server's own. Raise 404 or 409 for the agent."""
+    """Answer tools/list: the agent's tools by name, then the server's own.
+
+    Raise `McpError` with -32602 for an agent that is not there, 409 for an archived one.
+    """
     caller = get_caller(exchange)
     async with hold_turn(deps, caller.caller):
-        tools = await read_tools(deps, caller)
+        try:
+            tools = await read_tools(deps, caller)
+        except NotFoundError as error:
+            raise refuse_params(error.detail) from None
         names = [OWN_FIRST + name for name in tools.list_names() if name not in OWN_TOOLS]
         ours = [OWN_LAST + name for name in OWN_TOOLS if may_call_own(caller, name)]
         page, more = paginate(exchange, [*names, *ours], lambda name: name)
@@ -61,8 +72,25 @@ def describe_tool(tools: AgentTools, name: str) -> dict[str, Any]:
     return OWN_TOOLS[name] if name in OWN_TOOLS else tools.describe(name)
 
 
+class ArgumentsError(Exception):
+    """The arguments of one of the server's own tools are not accepted; the text says why, for the model to correct them."""
+
+
 async def call_tool(deps: ApiDependencies, exchange: McpExchange) -> Result:
-    """Answer tools/call. Raise `McpError` with -32602 for an unknown tool or arguments that are none, 403 without the right."""
+    """Answer tools/call. Raise `McpError` with -32602 for an unknown tool or an id of nothing here, 403 without the right.
+
+    Arguments that are not accepted are a result that is an error, which the model reads.
+    """
+    try:
+        return await _call_tool(deps, exchange)
+    except NotFoundError as error:
+        raise refuse_params(error.detail) from None
+    except ArgumentsError as error:
+        about = {"ok": False, "code": "invalid_arguments", "suggestion": find_suggestion("invalid_arguments")}
+        return Complete(write_result(f"Error: {error}", about, is_error=True))
+
+
+async def _call_tool(deps: ApiDependencies, exchange: McpExchange) -> Result:
     name = exchange.get_text("name", longest=NAME_CHARACTERS_MAX)
     arguments = exchange.get_object("arguments")
     caller = get_caller(exchange)
@@ -135,7 +163,7 @@ async def _get_execution(
     values = _read(arguments, execution_id=str, wait_s=(int, float))
     name, within_s = _need(values, "execution_id"), values.get("wait_s", 0)
     if not 0 <= within_s <= WAIT_S_MAX:
-        raise refuse_params(f"wait_s must be 0 to {WAIT_S_MAX} seconds")
+        raise ArgumentsError(f"wait_s must be 0 to {WAIT_S_MAX} seconds")
     async with hold_turn(deps, caller.caller):
         execution = await deps.executions.get(name) if is_id(name) else None
     if execution is None or not caller.caller.sees(execution):
@@ -171,17 +199,21 @@ def _read_position(text: str | None) -> Position | None:
 
 
 def _read(arguments: Mapping[str, Any], **kinds: Any) -> dict[str, Any]:
-    """Return the arguments of one of the server's own tools. Raise `McpError` with -32602 for unknown ones and other types."""
+    """Return the arguments of one of the server's own tools. Raise `ArgumentsError` for unknown ones, other types and too long
+    texts."""
     for name, value in arguments.items():
         if name not in kinds:
-            raise refuse_params(f"arguments may have {', '.join(kinds)}, and nothing else")
+            raise ArgumentsError(f"arguments may have {', '.join(kinds)}, and nothing else")
         if not isinstance(value, kinds[name]) or isinstance(value, bool):
-            raise refuse_params(f"arguments.{name} is of another type than tools/list has it")
+            raise ArgumentsError(f"arguments.{name} is of another type than tools/list has it")
+        most = OWN_CHARACTERS_MAX.get(name, NAME_CHARACTERS_MAX)
+        if isinstance(value, str) and len(value) > most:
+            raise ArgumentsError(f"arguments.{name} must have at most {most:,} characters")
     return dict(arguments)
 
 
 def _need(values: Mapping[str, Any], name: str) -> str:
     value = values.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise refuse_params(f"arguments.{name} is required, and must not be empty")
+        raise ArgumentsError(f"arguments.{name} is required, and must not be empty")
     return value

@@ -36,7 +36,7 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
         },
         "approval_url": {"type": "string", "description": "Where a person decides about it, while it waits"},
     },
-    "required": ["ok", "status", "execution_id"],
+    "required": ["ok"],
 }
 """Of every tool: nobody knows what the text of a result holds."""
 

@@ -58,7 +58,6 @@ TASKS_SCHEMA: Mapping[str, Any] = {
         },
         "next": {"type": ["string", "null"]},
     },
-    "required": ["tasks"],
 }
 
 OWN_TOOLS: Mapping[str, dict[str, Any]] = {
