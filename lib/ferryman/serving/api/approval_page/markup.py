@@ -22,10 +22,10 @@ STYLE = """
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem }
 table { border-collapse: collapse; width: 100%; table-layout: fixed }
-th { width: min(11rem, 30%); font-weight: normal; text-align: left; vertical-align: top }
+th { width: 11rem; font-weight: normal; text-align: left; vertical-align: top }
 th, td { border-bottom: 1px solid #8884; padding: .1rem .5rem; overflow-wrap: anywhere; white-space: pre-wrap }
 td, th, code { font-family: ui-monospace, monospace; direction: ltr; unicode-bidi: isolate }
-code { overflow-wrap: anywhere }
+code { overflow-wrap: anywhere } @media (max-width: 40rem) { th { width: 30% } }
 caption { text-align: left; font-weight: bold; padding-top: .8rem }
 ins { text-decoration: none; background: #2a42 } del { background: #c332 }
 form { border-top: 1px solid #8886; margin-top: 1rem; padding-top: .5rem } label { display: block; margin: .5rem 0 }
