@@ -15,7 +15,20 @@ from emulator.clock import EmulatorClock
 from emulator.identity import IdentityTokens
 from ferryman.domain.calls.url_origin import UrlOrigin
 from ferryman.gcp.identity import TokenCallers
-from ferryman.serving import concierge, files, http_tool, local_tools, orchestrator, search, tool, trigger, web, webhook
+from ferryman.serving import (
+    concierge,
+    files,
+    http_tool,
+    local_tools,
+    orchestrator,
+    platform,
+    platform_call,
+    search,
+    tool,
+    trigger,
+    web,
+    webhook,
+)
 from ferryman.settings import Settings
 from ferryman.stack import environment
 from tests.figures import Tally
@@ -53,6 +66,13 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         {},
         {"call": "c", "tool": "web_search_tool", "arguments": {}, "user": str(UUID(int=1)), "within_s": 5.0},
     ),
+    "platform_call": (
+        lambda build: platform_call.serve(build),
+        "/list",
+        {},
+        {"execution": "exec_1", "epoch": 1},
+    ),
+    "platform": (lambda build: platform.serve(build), "/mcp", {"content-type": "application/json"}, {}),
     "concierge": (
         lambda build: concierge.serve(build),
         "/",
@@ -134,7 +154,8 @@ def function(
 
 async def send_request(kind: str, app: Any, authorization: str | None) -> int:
     _, path, headers, body = KINDS[kind]
-    sent = {**headers, **({} if authorization is None else {"authorization": authorization})}
+    header = platform.IDENTITY_HEADER if kind == "platform" else "authorization"
+    sent = {**headers, **({} if authorization is None else {header: authorization})}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
         raw = [(name.encode(), value.encode("latin-1")) for name, value in sent.items()]
         return (await client.post(path, json=body, headers=raw)).status_code
