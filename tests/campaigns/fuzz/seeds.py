@@ -46,11 +46,42 @@ PEOPLE = [
     b'{"content":{"a":[1]},"path":"user_memory/taste","person":"","user":"u"}',
 ]
 
+_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {
+        "elicitation": {"url": {}},
+        "extensions": {"io.modelcontextprotocol/tasks": {}},
+    },
+}
+_HEAD = b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: "
+
+
+def _write_message(method: str, head: bytes, **params: object) -> bytes:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": _META, **params}}
+    return _HEAD + method.encode() + head + b"\r\n\r\n" + json.dumps(message).encode()
+
+
+MESSAGES = [
+    _write_message("tools/list", b"", cursor="MWE="),
+    _write_message("tools/call", b"\r\nMcp-Name: echo", name="echo", arguments={"text": "a"}),
+    _write_message("tools/call", b"\r\nMcp-Name: =?base64?ZWNobw==?=", name="echo", arguments={}),
+    _write_message("tools/call", b"\r\nMcp-Name: route\r\nMcp-Param-Region: eu", name="route", arguments={"region": "eu"}),
+    _write_message("tools/call", b"\r\nMcp-Name: approve", name="approve", inputResponses={"a1": {}}, requestState="a.b"),
+    _write_message("tools/call", b"\r\nMcp-Name: fail", name="fail"),
+    _write_message("tasks/get", b"\r\nMcp-Name: t1", taskId="t1"),
+    _write_message("subscriptions/listen", b"", notifications={"toolsListChanged": True, "taskIds": ["t1"]}),
+    _write_message("server/discover", b""),
+    b'\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{}}}',
+    b'MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: a.b\r\n\r\n{"jsonrpc":"2.0","id":"a","method":"ping"}',
+    b'MCP-Protocol-Version: 2025-11-25\r\n\r\n{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',
+]
+
 SEEDS: dict[str, list[bytes]] = {
     "url": _texts(GRAMMAR, ALLOWED),
     "scanner": [write(VALUES["prefixed"]).encode("utf-8", "surrogatepass") for write in NOTATIONS.values()],
     "framer": [b"text/plain; charset=utf-8\n" + item for item in _texts(FRAMES, TURNS, TOKENS)],
     "reader": [bytes([step]) + answer for answer in ANSWERS for step in (0, 255)],
     "archive": [WHOLE, *EXECUTION, *PEOPLE, *(forged[:4_000] for forged, _ in (*FORGED.values(), *LINES.values()))],
+    "mcp": MESSAGES,
     "gate": [json.dumps(arguments).encode() + b"\r\n--answer--\r\n" + entry for arguments in ARGUMENTS for entry in ANSWERS],
 }

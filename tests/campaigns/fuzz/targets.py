@@ -39,6 +39,7 @@ from ferryman.serving.archived import Placed, iterate_executions
 from ferryman.serving.archived_files import FileCheck
 from ferryman.serving.archived_people import SHAPES, read_people_line
 from ferryman.tools.http import PARSERS
+from tests.campaigns.fuzz.mcp_message import mcp
 from tests.campaigns.fuzz.wire import Plug, Wire
 from tests.egress.plants import VALUES, credential, policy
 from tests.plain_gate import TableNames
@@ -212,4 +213,5 @@ def _json(data: bytes) -> Any:
         return data.decode("utf-8", "surrogateescape")
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {entry.__name__: entry for entry in (url, scanner, framer, reader, gate, archive)}
+ENTRIES: tuple[Callable[[bytes], None], ...] = (url, scanner, framer, reader, gate, archive, mcp)
+TARGETS = {entry.__name__: entry for entry in ENTRIES}
