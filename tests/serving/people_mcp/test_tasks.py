@@ -130,12 +130,13 @@ async def test_a_revoked_key_is_told_nothing_more(people: McpStage) -> None:
 
 
 async def test_a_stored_task_is_run_and_its_answer_returned(people: McpStage) -> None:
-    people.change_chat_task(model="scripted/x")
+    stored = replace(people.chat_task, id="task_report", name="report", model="scripted/x")
+    people.memory.tasks[stored.id] = stored
     people.orchestrator.model = ScriptedModel([says("Done.")])
     client = people.client()
     listed = (await client.call_tool("list_tasks")).result["structuredContent"]["tasks"]
-    assert people.chat_task.id in [task["task_id"] for task in listed]
-    answer = (await client.call_tool("run_task", {"task_id": people.chat_task.id, "input": "Go."})).result
+    assert [task["task_id"] for task in listed] == ["task_report"]  # and not that of the conversations
+    answer = (await client.call_tool("run_task", {"task_id": stored.id, "input": "Go."})).result
     assert (answer["content"][0]["text"], answer["structuredContent"]["integrity"]) == ("Done.", "untrusted")
     execution = people.memory.executions[answer["structuredContent"]["execution_id"]]
     assert people.memory.openings[execution.id].is_prompt_foreign

@@ -25,6 +25,7 @@ from ferryman.serving.api.mcp.approvals import find_continued, require_person, s
 from ferryman.serving.api.mcp.caller import McpCaller, check_may_run, get_caller, hold_turn
 from ferryman.serving.api.mcp.outcome import GET_EXECUTION, build_outcome, write_result
 from ferryman.serving.api.mcp.own_tools import ASK_AGENT, LIST_TASKS, OWN_TOOLS, READING, RUN_TASK, TASKS_LISTED_MAX, WAIT_S_MAX
+from ferryman.serving.api.mcp.prompts import is_chat_task
 from ferryman.serving.api.mcp.starting import ask_agent, start_call, start_task
 from ferryman.serving.api.mcp.tasks import describe_task
 from ferryman.serving.api.mcp.waiting import MOMENT_S, wait, waits_for_person
@@ -178,9 +179,14 @@ async def _list_tasks(deps: ApiDependencies, caller: McpCaller, values: Mapping[
         page = await deps.tasks.list(
             caller.caller.workspace, which=TaskFilter(enabled=True), after=after, most=TASKS_LISTED_MAX
         )
-    tasks = [{"task_id": task.id, "name": task.name, "description": task.description, "agent_id": task.agent} for task in page]
+    listed = [task for task in page if not is_chat_task(task)]
+    tasks = [
+        {"task_id": task.id, "name": task.name, "description": task.description, "agent_id": task.agent} for task in listed
+    ]
     following = None if page.end is None else f"{page.end.at.isoformat()}/{page.end.id}"
     text = "\n".join(f"{task['task_id']}: {task['name']}" for task in tasks) or "There are no tasks."
+    if following is not None:
+        text += f'\nThere are more: call {LIST_TASKS} with {{"after": "{following}"}}'
     return Complete(write_result(text, {"tasks": tasks, "next": following}, is_error=False))
 
 
