@@ -101,6 +101,7 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         {},
         {"task": "task_1", "owner": "ann", "digest": "d", "code": "c", "version": 2},
     ),
+    "authority": (lambda build: tool.serve_tool("http_tool", build, http_tool.ROUTES), "/authority", {}, {}),
     "stream": (orchestrator.serve, "/stream", {}, {"execution": "exec_1", "slice": 0}),
     "window": (TOOL("api_call"), "/window", {}, {"execution": "exec_1", "task": "task_1", "epoch": 1, "texts": []}),
     "scan": (TOOL("api_call"), "/scan", {}, {"execution": "exec_1", "task": "task_1", "epoch": 1, "content": []}),
@@ -144,7 +145,12 @@ def function(
     request: pytest.FixtureRequest, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[str, BurningFunction, Any]:
     # the routes that are not its caller's
-    special = {"reseal": "FERRYMAN_RESEALERS", "connect": "FERRYMAN_CONNECTORS", "stream": "FERRYMAN_STREAMERS"}
+    special = {
+        "reseal": "FERRYMAN_RESEALERS",
+        "connect": "FERRYMAN_CONNECTORS",
+        "authority": "FERRYMAN_CONNECTORS",
+        "stream": "FERRYMAN_STREAMERS",
+    }
     monkeypatch.setenv(special.get(request.param, "FERRYMAN_CALLERS"), json.dumps([CALLER]))
     monkeypatch.setenv("FERRYMAN_FUNCTION", request.param)
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", json.dumps({request.param: AUDIENCE}))
@@ -197,7 +203,7 @@ async def test_a_function_that_does_not_know_its_own_address_believes_nobody(
     assert deps.entered == []
 
 
-@pytest.mark.parametrize("kind", ["connect", "reseal", "stream"])
+@pytest.mark.parametrize("kind", ["authority", "connect", "reseal", "stream"])
 async def test_a_caller_of_calls_may_use_no_other_route(
     kind: str, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
