@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from ferryman.cli.mcp_config import CLIENTS, HTTP, STDIO, write_config
+from ferryman.cli.mcp_config import CLIENTS, HTTP, STDIO, find_command, write_config
 
 from .conftest import Typed
 
@@ -112,3 +114,26 @@ def test_without_a_service_it_says_what_to_do(typed: Typed, tmp_path: Path) -> N
     result = typed("mcp", "config", "claude", FERRYMAN_URL="", FERRYMAN_KEY="", FERRYMAN_DATA=str(tmp_path))
     assert (result.exit_code, result.stdout) == (1, "")
     assert "ferryman up" in result.stderr
+
+
+def test_the_bridge_without_a_service_writes_nothing_to_standard_output(typed: Typed, tmp_path: Path) -> None:
+    result = typed("mcp", "serve", stdin="{}\n", FERRYMAN_URL="", FERRYMAN_KEY="", FERRYMAN_DATA=str(tmp_path))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "ferryman up" in result.stderr
+
+
+def test_the_bridge_writes_a_line_for_each_request_and_nothing_else(service: dict[str, str]) -> None:
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    messages = [{"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {"_meta": meta}} for number in (1, 2)]
+    ran = subprocess.run(
+        [find_command(), "mcp", "serve"],
+        input="".join(f"{json.dumps(message)}\n" for message in messages) + "no message\n",
+        env={**os.environ, **service},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert sorted(str(line["id"]) for line in lines) == ["1", "2", "None"]
+    assert [line["error"]["code"] for line in lines if "error" in line] == [-32700]
