@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from ferryman.domain.tools.declared import build_cluster
 from ferryman.serving.api.mcp import listening
 from ferryman.serving.api.mcp.resources import name_resource
 from tests.serving.mcp.client import Client
-from tests.serving.people_mcp.stage import McpStage
+from tests.serving.people_mcp.stage import McpClient, McpStage
+from tests.serving.people_mcp.test_declared import PRICE, declare
 
 ALL = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
 
@@ -97,4 +99,29 @@ async def test_it_counts_among_the_streams_that_its_owner_has_open(people: McpSt
         await posting.leave()
     posting = people.client().begin("subscriptions/listen", {"notifications": ALL})
     await posting.wait_for(1)
+    await posting.leave()
+
+
+async def test_a_declared_tool_that_is_stored_anew_is_told(people: McpStage) -> None:
+    posting = people.client().begin("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    await posting.wait_for(1)
+    cluster = build_cluster("prices", 1, (PRICE,))
+    people.memory.clusters[people.chat_task.id] = {"prices": (cluster, (PRICE,))}
+    assert (await posting.wait_for(2))[1]["method"] == "notifications/tools/list_changed"
+    await posting.leave()
+
+
+async def test_no_declared_tool_is_read_to_look_for_changes(people: McpStage) -> None:
+    declare(people, *(replace(PRICE, name=f"getPrice{number}") for number in range(3)))
+    deps = people.deps()
+
+    async def read(task: str) -> object:
+        raise AssertionError(f"all tools of {task} were read")
+
+    deps.clusters.tools = read  # type: ignore[method-assign,assignment] # whatever reads them is found
+    granted = {"toolsListChanged": True}
+    posting = McpClient(deps, people.headers, {}).begin("subscriptions/listen", {"notifications": granted})
+    await posting.wait_for(1)
+    people.memory.agents[people.agent.id] = replace(people.agent, tools_enabled=False)
+    assert (await posting.wait_for(2))[1]["method"] == "notifications/tools/list_changed"
     await posting.leave()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,24 @@ async def read_tools(deps: ApiDependencies, caller: McpCaller, *, only: str | No
         declared=tuple(
             tool for tool in declared if tool.name in admitted and covers_tool(scopes, tool.name, DECLARED.category)
         ),
+    )
+
+
+async def read_version(deps: ApiDependencies, caller: McpCaller) -> Hashable:
+    """Return what changes whenever the agent's tools do, as it does now and then otherwise; no declared tool is read for it."""
+    agent = await find_agent(deps, caller)
+    here = caller.caller
+    task = await deps.tasks.get(derive_chat_task(agent.id))
+    workspace = await deps.workspaces.get(here.workspace, owner=here.owner.id)
+    clusters, services = [], frozenset[str]()
+    if task is not None:
+        clusters = [(cluster.name, cluster.generation) for cluster in await deps.clusters.list(task.id)]
+        services = frozenset(sealed.label.service for sealed in await deps.credentials.list(task.id))
+    return (
+        *(agent.updated_at, agent.tools_enabled, agent.enabled_tools, agent.allowed_tools),
+        None if workspace is None else (workspace.updated_at, workspace.allowed_tools),
+        None if task is None else (task.updated_at, task.tools, task.tool_loading),
+        *(here.owner.plan, here.key.tools, tuple(clusters), services),
     )
 
 

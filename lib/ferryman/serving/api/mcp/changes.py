@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from functools import partial
 from typing import Any
 
 from ferryman.catalog.tools import keeps_files
 from ferryman.composition.api import ApiDependencies
-from ferryman.serving.api.mcp.agent_tools import read_tools
+from ferryman.serving.api.mcp.agent_tools import read_version
 from ferryman.serving.api.mcp.caller import get_caller
 from ferryman.serving.api.mcp.prompts import list_offered_tasks
 from ferryman.serving.api.mcp.resources import parse_uri
@@ -64,8 +63,7 @@ def _is_file(uri: str) -> bool:
 
 
 async def _read_tools(deps: ApiDependencies, exchange: McpExchange) -> Hashable:
-    tools = await read_tools(deps, get_caller(exchange))
-    return json.dumps([tools.describe(name) for name in tools.list_names()], sort_keys=True)
+    return await read_version(deps, get_caller(exchange))
 
 
 async def _read_prompts(deps: ApiDependencies, caller: Caller) -> Hashable:
