@@ -102,7 +102,7 @@ async def test_it_counts_among_the_streams_that_its_owner_has_open(people: McpSt
     await posting.leave()
 
 
-async def test_a_declared_tool_that_is_stored_anew_is_told(people: McpStage) -> None:
+async def test_a_declared_tool_that_is_stored_again_is_announced(people: McpStage) -> None:
     posting = people.client().begin("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     await posting.wait_for(1)
     cluster = build_cluster("prices", 1, (PRICE,))
