@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import unicodedata
 from dataclasses import replace
@@ -178,10 +179,14 @@ def test_nothing_in_a_rendering_hides_moves_the_cursor_or_fakes_a_line(form: str
         assert line in headings or (line.startswith("  ") and ("│ " in line or "┆ " in line))
 
 
+MARKED = re.compile("⟨secret ([A-Z]+)⟩")
+
+
 @given(FORM)
 @FEW
 def test_every_character_of_every_text_is_in_the_rendering(form: str) -> None:
-    printed = "".join(f"{line.name}{line.text}" for line in render_form(form)).replace("⟨secret K⟩", "⟨secret K⟩{{secrets.K}}")
+    printed = "".join(f"{line.name}{line.text}" for line in render_form(form))
+    printed += "".join(f"{{{{secrets.{name}}}}}" for name in MARKED.findall(printed))  # a mark stands for it
     printed += "".join(TREE)  # words stand for it
     texts = (leaf for leaf in iterate_leaves(json.loads(form)) if isinstance(leaf, str))
     for character in set("".join(texts)):
