@@ -28,6 +28,13 @@ IDENTITY_HEADER = "X-Serverless-Authorization"
 """The header with Google's identity token, since the signed token is in `Authorization`."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    media_type: str
+    content: bytes = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformClient:
     """`ports.Platform`. `url` is the endpoint, with its path; `token` returns an identity token for an audience.
@@ -56,25 +63,35 @@ class PlatformClient:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
         body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
         name = params["name"] if method == "tools/call" else ""
-        nonce = secrets.token_hex(NONCE_BYTES)
         request = SignedRequest(method="POST", path=urlsplit(self.url).path, mcp_method=method, mcp_name=name, body=body)
-        signed = RequestToken(user=user, workspace=workspace, at=self.clock.now(), nonce=nonce)
-        headers = {
-            "Authorization": sign_request(await self.keys.signing(), request, signed),
+        answer = await self._send(request, await self._sign(request, user, workspace), within_s)
+        if answer.status == httpx.codes.UNAUTHORIZED and await self.keys.renewed():
+            # nothing of it ran: it was signed with a version that is no longer valid
+            answer = await self._send(request, await self._sign(request, user, workspace), within_s)
+        if answer.status != httpx.codes.OK:
+            raise UnavailableError(f"the platform answered {answer.status}")
+        if not answer.media_type.startswith("application/json"):
+            raise RejectedError("the platform answered no JSON")
+        return _read_result(answer.content)
+
+    async def _sign(self, request: SignedRequest, user: str, workspace: str) -> dict[str, str]:
+        """Return the headers of a request, with a signature and a nonce of its own."""
+        token = RequestToken(user=user, workspace=workspace, at=self.clock.now(), nonce=secrets.token_hex(NONCE_BYTES))
+        return {
+            "Authorization": sign_request(await self.keys.signing(), request, token),
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "MCP-Protocol-Version": REVISION,
-            "Mcp-Method": method,
-            **({"Mcp-Name": name} if name else {}),
+            "Mcp-Method": request.mcp_method,
+            **({"Mcp-Name": request.mcp_name} if request.mcp_name else {}),
             **({IDENTITY_HEADER: f"Bearer {await self.token(self.audience)}"} if self.audience else {}),
             **build_trace_headers(self.traceparent()),
         }
-        return _read_result(await self._send(body, headers, within_s))
 
-    async def _send(self, body: bytes, headers: Mapping[str, str], within_s: float) -> bytes:
+    async def _send(self, signed: SignedRequest, headers: Mapping[str, str], within_s: float) -> _Answer:
         client, received = self.wire.client(), bytearray()
         try:
-            request = client.build_request("POST", self.url, content=body, headers=headers, timeout=within_s)
+            request = client.build_request("POST", self.url, content=signed.body, headers=headers, timeout=within_s)
             answer = await client.send(request, stream=True)
             try:
                 async for part in answer.aiter_raw():
@@ -85,11 +102,7 @@ class PlatformClient:
                 await answer.aclose()
         except httpx.HTTPError as error:
             raise UnavailableError(f"the platform did not answer ({type(error).__name__})") from None
-        if answer.status_code != httpx.codes.OK:
-            raise UnavailableError(f"the platform answered {answer.status_code}")
-        if not answer.headers.get("content-type", "").startswith("application/json"):
-            raise RejectedError("the platform answered no JSON")
-        return bytes(received)
+        return _Answer(answer.status_code, answer.headers.get("content-type", ""), bytes(received))
 
 
 def find_endpoint(settings: Settings) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from ferryman.inmemory.running_calls import MemoryRunningCalls
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.tools.platform.forwarding import ForwardingDependencies, forward_call, list_tools
 from tests.builders import build_policy, build_ticket
-from tests.tools.platform_tools.rig import CALLER, Rig
+from tests.tools.platform_tools.rig import CALLER, KEY, Keys, Rig
 
 ARGUMENTS = {"name": "later", "prompt": "Say hello.", "after_s": 60}
 
@@ -27,11 +27,15 @@ ARGUMENTS = {"name": "later", "prompt": "Say hello.", "after_s": 60}
 class Wire:
     """The client of the platform, without a network."""
 
-    def __init__(self, transport: httpx.AsyncBaseTransport) -> None:
+    def __init__(self, transport: httpx.AsyncBaseTransport, seen: list[int] | None = None) -> None:
         self._transport = transport
+        self._seen = [] if seen is None else seen
+
+    async def _note(self, response: httpx.Response) -> None:
+        self._seen.append(response.status_code)
 
     def client(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(transport=self._transport)
+        return httpx.AsyncClient(transport=self._transport, event_hooks={"response": [self._note]})
 
 
 async def create_token(_: str) -> str:
@@ -56,14 +60,21 @@ class Way:
     def __post_init__(self) -> None:
         self.deps = self.build()
 
-    def build(self, transport: httpx.AsyncBaseTransport | None = None, **limits: str) -> ForwardingDependencies:
+    def build(
+        self,
+        transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        keys: Keys | None = None,
+        seen: list[int] | None = None,
+        **limits: str,
+    ) -> ForwardingDependencies:
         app: Any = aio._create_asgi_app_with_function(self.rig.handler, "http", False)
-        wire: Any = Wire(transport or httpx.ASGITransport(app))
+        wire: Any = Wire(transport or httpx.ASGITransport(app), seen)
         client = PlatformClient(
             wire=wire,
             url="http://f.test/mcp",
             audience="http://f.test",
-            keys=self.rig.keys,
+            keys=keys or self.rig.keys,
             clock=self.rig.clock,
             token=create_token,
         )
@@ -181,3 +192,17 @@ async def test_every_request_has_a_signature_of_its_own(way: Way) -> None:
     for _ in range(2):
         await list_tools(deps, "exec_ws_a", epoch=1)
     assert len({*seen}) == 2
+
+
+async def test_a_request_whose_key_was_retired_is_signed_again_with_the_present_one(way: Way) -> None:
+    statuses: list[int] = []
+
+    class RotatedKeys(Keys):
+        async def renewed(self) -> Sequence[bytes]:
+            self.keys = (KEY,)
+            return self.keys
+
+    retired = RotatedKeys(keys=(b"retired-key-of-the-platform-32by",))
+    deps = way.build(keys=retired, seen=statuses)
+    assert (await list_tools(deps, "exec_ws_a", epoch=1))["tools"]
+    assert statuses == [401, 200]
