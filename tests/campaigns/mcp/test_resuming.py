@@ -49,3 +49,12 @@ async def test_a_session_that_was_ended_is_404(client: Client) -> None:
 async def test_a_session_that_is_not_valid_ends_nothing(client: Client) -> None:
     assert (await client.send(b"", {"Mcp-Session-Id": "a.b"}, verb="DELETE")).status == 404
     assert (await client.call_old("tools/list")).status == 200
+
+
+async def test_a_session_that_was_ended_cannot_be_ended_again(client: Client) -> None:
+    await client.send(b"", client.old_headers, verb="DELETE")
+    assert (await client.send(b"", client.old_headers, verb="DELETE")).status == 404
+
+
+async def test_there_is_no_stream_without_an_event_to_come_back_to(client: Client) -> None:
+    assert (await client.send(b"", client.old_headers, verb="GET")).status == 405

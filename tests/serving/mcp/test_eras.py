@@ -162,3 +162,27 @@ async def test_a_caller_that_is_known_and_refused_gets_its_id_back(status: int, 
 
     answer = await Client(Stage(authenticate=authenticate).server).call("tools/list")
     assert (answer.status, answer.code, answer.messages[0].get("id")) == (status, status, name)
+
+
+async def test_an_unknown_version_in_the_header_alone_is_answered_with_the_versions_of_this_server(client: Client) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await client.send(message, {"MCP-Protocol-Version": "2099-01-01", "Mcp-Method": "tools/list"})
+    assert (answer.status, answer.code) == (400, -32022)
+
+
+async def test_a_response_is_not_taken_in_2026(client: Client) -> None:
+    answer = await client.send({"jsonrpc": "2.0", "id": 1, "result": {}}, {"MCP-Protocol-Version": "2026-07-28"})
+    assert (answer.status, answer.code) == (400, -32022)
+
+
+async def test_a_failed_method_is_an_error_in_a_good_answer_in_2025(client: Client) -> None:
+    await client.initialize()
+    answer = await client.call_old("tools/call", {"name": "fail"})
+    assert (answer.status, answer.code) == (200, -32603)
+
+
+async def test_a_session_remembers_the_beginning_of_a_long_name(client: Client) -> None:
+    info = {"name": "n" * 5_000, "version": "v" * 5_000}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+    answer = await client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    assert len(answer.headers["mcp-session-id"]) < 1_000

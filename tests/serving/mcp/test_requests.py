@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ferryman.serving.mcp import Complete, McpExchange, Result
 from ferryman.serving.mcp.revisions import SERVER_INFO
 
 from .client import Client
@@ -112,3 +115,23 @@ async def test_what_takes_long_becomes_a_stream() -> None:
     assert answer.is_stream
     assert answer.body.startswith(b":")
     assert answer.result["content"][0]["text"] == "waited"
+
+
+async def test_what_goes_on_without_its_client_is_not_held_up_by_what_it_reports(client: Client, stage: Stage) -> None:
+    async def report(exchange: McpExchange) -> Result:
+        await exchange.report_progress(0)
+        await stage.go_on.wait()
+        for step in range(1, 100):
+            await exchange.report_progress(step)
+        stage.ended.append("done")
+        return Complete()
+
+    client.server = replace(client.server, methods={"x": report})
+    await client.initialize()
+    posting = client.begin_old("x", {"_meta": {"progressToken": 1}})
+    await posting.wait_for(1)
+    await posting.leave()
+    (task,) = client.server.running.values()
+    stage.go_on.set()
+    await task
+    assert stage.ended == ["done"]
