@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ferryman.replay import run_replay
+from ferryman.serving import bundle
 from tests.journeys.conftest import Journey, asks, call, says
 from tests.journeys.test_command_line import Shell
 
@@ -96,3 +98,13 @@ async def test_the_key_is_rotated_while_calls_go_on(journey: Journey, stack: Map
     assert (rotated.code, rotated.json["version"]) == (0, 2)
     record = await journey.run(task)
     assert (record["status"], record["tool_calls"][0]["content"][:15]) == ("completed", "<tool_response ")
+
+
+async def test_a_record_with_calls_of_the_platform_replays_to_the_byte(journey: Journey) -> None:
+    tools = ["orchestrator__get_workspace_info", "cron_add"]
+    schedule = call("cron_add", name="later", prompt="Say hello.", cron="0 9 * * MON")
+    task = await journey.task(asks(call(tools[0])), asks(schedule), says("Done."), tools=tools)
+    execution = (await journey.run(task))["execution_id"]
+    read = bundle.read_bundle(bundle.write_bundle(await journey.client.get_record(execution)))
+    differences = bundle.find_differences(read, await run_replay(read.record))
+    assert "\n".join(differences) == ""

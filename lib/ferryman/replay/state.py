@@ -242,7 +242,9 @@ class ReplayState:
     def _last_claim(self, seq: int) -> datetime:
         ticket = self._recorded[seq]
         assert ticket.sent_at is not None, "what was answered was sent"
-        return ticket.sent_at if ticket.deadline is None else max(ticket.sent_at, ticket.deadline - DEADLINE)
+        if ticket.deadline is None or ticket.attempt <= 1:
+            return ticket.sent_at  # whatever time its kind of tool may take
+        return max(ticket.sent_at, ticket.deadline - DEADLINE)
 
 
 def _rebuild_call(ticket: Ticket) -> ToolCall:
