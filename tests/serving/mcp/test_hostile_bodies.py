@@ -35,6 +35,7 @@ BODIES = {
     "a megabyte of nesting": (b"[" * 999_000, -32600, None),
     "nested 9,000 deep": (b"[" * 9_000 + b"]" * 9_000, -32700, None),
     "a megabyte of nested objects": (b'{"a":' * 199_000, -32600, None),
+    "a megabyte of quotes in a text that does not end": (b'["' + b'\\"' * 490_000 + b"," * 10_000, -32700, None),
     "nested a little too deep": (write(params=json.loads('{"a":' * DEPTH_MAX + "1" + "}" * DEPTH_MAX)), -32700, None),
     "NaN": (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"a": NaN}}', -32700, None),
     "infinity": (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"a": 1e999}}', -32700, None),

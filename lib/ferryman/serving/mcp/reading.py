@@ -26,7 +26,9 @@ ID_MAX = 2**53 - 1
 
 METHOD_CHARACTERS_MAX = 256
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+"""A string, or the rest of a text that ends within one: another search from each of its quotes would take quadratic time."""
+
 _SIGNS = (b"[", b"{", b",")
 _ROUND = bytes.maketrans(b"[]{}", b"()()")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
