@@ -15,22 +15,16 @@ from ferryman.domain.conversations.conversation import Conversation, Conversatio
 from ferryman.domain.conversations.message import Attachment
 from ferryman.domain.conversations.turns import write_question
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.occupancy import TooManyQueuedError
 from ferryman.domain.files.keys import clean_key
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.domain.tasks.task import Task, find_key_problems, find_model_problems
-from ferryman.ports.errors import TaskDisabledError
-from ferryman.serving.api.access import get_plan
 from ferryman.serving.api.chat_tasks import find_agent_model
-from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
 from ferryman.serving.api.idempotency import IdempotentRequest
-from ferryman.serving.api.limits import start_rate, take_token
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.conversation import AnswerRequest, NewChatMessage, NewMessage
 from ferryman.watching.relays import RELAYED_FIRST
-
-QUEUE_FULL_S = 30
-"""After how many seconds a full queue is worth another try: by then some of it has started."""
 
 NO_MODEL = "is required: neither the task nor its agent names one"
 
@@ -53,11 +47,7 @@ class Asking:
         executions are queued.
         """
         deps, caller, task = self.deps, self.caller, self.task
-        plan = get_plan(deps, caller.owner)
-        take_token(deps.starts, caller.owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
-        halted = await deps.halts.find_halt_reason(caller.owner.id)
-        if halted is not None:
-            raise ConflictError(f"nothing is started: {halted}")
+        plan = await check_start(deps, caller)
         name = deps.ids.new("exec")
         about = {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": self.conversation.id}
         with deps.tracer.span("start_execution", about, kind="server", parent=self.traceparent):
@@ -78,13 +68,10 @@ class Asking:
             )
             done = await once.complete(200, Response(json.dumps({"execution": name, "stream": body.stream})))
             try:
-                started = await deps.conversations.ask(
-                    self.conversation, question, execution, most=plan.executions_queued, done=done
-                )
-            except TaskDisabledError:
-                raise ConflictError(f"nothing is started: task {task.id} is disabled or deleted; enable it first") from None
-            except TooManyQueuedError as error:
-                raise TooManyRequestsError(str(error), after_s=QUEUE_FULL_S) from None
+                with translate_refusals(task):
+                    started = await deps.conversations.ask(
+                        self.conversation, question, execution, most=plan.executions_queued, done=done
+                    )
             except ConversationGoneError:
                 raise NotFoundError("conversation") from None
             after = started.occupancy.pause_start(
@@ -92,11 +79,7 @@ class Asking:
             )
             if body.stream and not after and deps.hub.begin(started.question.execution):
                 after = RELAYED_FIRST
-            try:
-                await deps.queue.enqueue(name, slice=0, after=after)
-            except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
-                fault = type(error).__name__
-                deps.tracer.line("execution.not_enqueued", severity="WARNING", execution=name, error=fault)
+            await enqueue_first(deps, name, after=after)
         await deps.tracer.flush()
         return started.question
 

@@ -7,16 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from starlette.responses import Response, StreamingResponse
 
-from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution, Status
-from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError
 from ferryman.domain.executions.request import find_conversation_problems, find_label_problems
-from ferryman.domain.owners.idempotency import Completion
-from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.records.record import Record
-from ferryman.domain.tasks.task import Task
-from ferryman.ports.errors import TaskDisabledError
 from ferryman.ports.executions import Filter
 from ferryman.serving.api.access import (
     ASKS,
@@ -27,13 +21,12 @@ from ferryman.serving.api.access import (
     Dependencies,
     OwnedExecution,
     OwnedTask,
-    get_plan,
 )
 from ferryman.serving.api.answer_stream import stream_execution
 from ferryman.serving.api.cancelling import cancel
-from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
-from ferryman.serving.api.limits import start_rate, take_token
 from ferryman.serving.api.paging import ByNumber, ByTime, Since, parse_moment
 from ferryman.serving.api.shapes import call, receipt
 from ferryman.serving.api.shapes import execution as shapes
@@ -44,9 +37,6 @@ router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"
 
 InStatus = Annotated[Status | None, Query(description="Only those in this status")]
 IsWaiting = Annotated[bool, Query(description="Only those that wait for a person")]
-QUEUE_FULL_S = 30
-"""After how many seconds a full queue is worth another try: by then some of it has started."""
-
 EVENT = {
     "title": "StreamedEvent",
     "description": "Each event of the stream, as the format has it. Its data is a JSON object, by its kind.",
@@ -80,12 +70,7 @@ async def start_execution(
     request = body or shapes.StartRequest()
     if problems := [*find_conversation_problems(request.conversation), *find_label_problems(request.labels)]:
         raise InvalidInputError(problems)
-    owner = caller.owner
-    plan = get_plan(deps, owner)
-    take_token(deps.starts, owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
-    halted = await deps.halts.find_halt_reason(owner.id)
-    if halted is not None:
-        raise ConflictError(f"nothing is started: {halted}")
+    plan = await check_start(deps, caller)
     name = deps.ids.new("exec")
     about = {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}
     with deps.tracer.span("start_execution", about, kind="server", parent=traceparent or ""):
@@ -103,29 +88,14 @@ async def start_execution(
             trace=deps.tracer.traceparent(),
         )
         answer, location = shapes.to_response(execution), f"/v1/executions/{execution.id}"
-        occupied = await _store(deps, task, execution, plan, await once.complete(202, answer, location=location))
+        done = await once.complete(202, answer, location=location)
+        with translate_refusals(task):
+            occupied = await deps.executions.start(execution, most=plan.executions_queued, done=done)
         after = occupied.pause_start(execution, most=plan.executions_running, now=execution.created_at)
-        try:
-            await deps.queue.enqueue(execution.id, slice=0, after=after)
-        except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
-            fault = type(error).__name__
-            deps.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
+        await enqueue_first(deps, execution.id, after=after)
     await deps.tracer.flush()
     response.headers["Location"] = location
     return answer
-
-
-async def _store(deps: ApiDependencies, task: Task, execution: Execution, plan: Plan, done: Completion | None) -> Occupancy:
-    """Store the execution, and return its owner's occupancy.
-
-    Raise 409 where the task is disabled, also by now, and 429 where too many are queued.
-    """
-    try:
-        return await deps.executions.start(execution, most=plan.executions_queued, done=done)
-    except TaskDisabledError:
-        raise ConflictError(f"nothing is started: task {task.id} is disabled or deleted; enable it first") from None
-    except TooManyQueuedError as error:
-        raise TooManyRequestsError(str(error), after_s=QUEUE_FULL_S) from None
 
 
 @router.get("/tasks/{task_id}/executions", dependencies=[READS], summary="A task's executions, newest first")

@@ -10,19 +10,16 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.conversations.asking import Question
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.occupancy import TooManyQueuedError
 from ferryman.domain.ids import is_id
 from ferryman.domain.labels.label import READ
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.agent import Agent
-from ferryman.ports.errors import TaskDisabledError
-from ferryman.serving.api.access import get_plan
-from ferryman.serving.api.asking import QUEUE_FULL_S, Asking, check_model, write_input
+from ferryman.serving.api.asking import Asking, check_model, write_input
 from ferryman.serving.api.chat_tasks import provide_chat_task
 from ferryman.serving.api.conversations import begin_conversation, find_conversation
-from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
+from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
 from ferryman.serving.api.idempotency import IdempotentRequest
-from ferryman.serving.api.limits import start_rate, take_token
 from ferryman.serving.api.mcp.agent_tools import AgentTools
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.conversation import AnswerRequest
@@ -87,11 +84,7 @@ async def ask_agent(
 
 
 async def _start(deps: ApiDependencies, caller: Caller, task: Task, **fields: Any) -> Execution:
-    plan = get_plan(deps, caller.owner)
-    take_token(deps.starts, caller.owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
-    halted = await deps.halts.find_halt_reason(caller.owner.id)
-    if halted is not None:
-        raise ConflictError(f"nothing is started: {halted}")
+    plan = await check_start(deps, caller)
     name = deps.ids.new("exec")
     with deps.tracer.span("start_execution", {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}, kind="server"):
         execution = Execution(
@@ -106,17 +99,9 @@ async def _start(deps: ApiDependencies, caller: Caller, task: Task, **fields: An
             trace=deps.tracer.traceparent(),
             **fields,
         )
-        try:
+        with translate_refusals(task):
             occupied = await deps.executions.start(execution, most=plan.executions_queued)
-        except TaskDisabledError:
-            raise ConflictError(f"nothing is started: task {task.id} is disabled or deleted; enable it first") from None
-        except TooManyQueuedError as error:
-            raise TooManyRequestsError(str(error), after_s=QUEUE_FULL_S) from None
         after = occupied.pause_start(execution, most=plan.executions_running, now=execution.created_at)
-        try:
-            await deps.queue.enqueue(execution.id, slice=0, after=after)
-        except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
-            fault = type(error).__name__
-            deps.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
+        await enqueue_first(deps, execution.id, after=after)
     await deps.tracer.flush()
     return execution
