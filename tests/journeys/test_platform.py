@@ -10,6 +10,7 @@ from typing import Any
 from ferryman.replay import run_replay
 from ferryman.serving import bundle
 from tests.journeys.conftest import Journey, asks, call, says
+from tests.journeys.mcp_client import McpClient
 from tests.journeys.test_command_line import Shell
 
 WAITS_S = 40
@@ -108,3 +109,15 @@ async def test_a_record_with_calls_of_the_platform_replays_to_the_byte(journey: 
     read = bundle.read_bundle(bundle.write_bundle(await journey.client.get_record(execution)))
     differences = bundle.find_differences(read, await run_replay(read.record))
     assert "\n".join(differences) == ""
+
+
+async def test_a_client_s_call_of_a_tool_of_the_platform_acts_for_its_key_in_its_workspace(
+    journey: Journey, stack: Mapping[str, Any]
+) -> None:
+    key = str((await journey.client.create_key("a client"))["key"])
+    async with McpClient(stack["url"], key) as client:
+        result = await client.call("orchestrator__get_workspace_info")
+        about = result["structuredContent"]
+    (row,) = [row async for row in journey.client.iterate_calls(about["execution_id"])]
+    workspace = (await journey.client.get_execution(about["execution_id"]))["workspace_id"]
+    assert (about["ok"], read_result({"content": row["result"]["content"]})["id"]) == (True, workspace)
