@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.executions.halt import DISABLED
 from ferryman.inmemory.model import ScriptedModel
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -101,4 +102,20 @@ async def test_a_random_execution_replays_identically(replies, last_pause, end, 
             break
         stage.clock.turn(40)
     assert stage.execution.status.terminal
+    assert await otherwise(stage) == []
+
+
+async def test_a_task_that_is_disabled_where_the_credits_would_end_it_too_is_replayed_as_disabled():
+    stage = Stage()
+    stage.task(max_credits=Decimal(10))
+
+    def disable(ticket):
+        stage.task(enabled=False)
+        return ToolCallResult(ticket.tool, "answer", response_status=200)
+
+    stage.on_call = disable
+    stage.model = ScriptedModel([says("", ("http_get", {"url": "https://a.test/0"}), tokens=410), says("done")])
+    await deliver(stage.deps(), "e", slice=0, holder="h")
+    assert stage.execution.error == DISABLED
+    assert stage.execution.credits_used > 5  # the next turn may need more than is left
     assert await otherwise(stage) == []

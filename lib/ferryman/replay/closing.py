@@ -8,7 +8,7 @@ from operator import add
 
 from ferryman.domain.calls.model_use import ModelUse
 from ferryman.domain.executions.execution import Status
-from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
+from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER, DISABLED
 from ferryman.domain.executions.message import Reply
 from ferryman.domain.executions.usage import Usage, count_use
 from ferryman.domain.expense import Expense
@@ -36,10 +36,10 @@ def derive_uncommitted(record: Record) -> list[Reply | Exception]:
     if lost != Usage():
         return [Reply(content=_flood() if error == TOO_MANY_CALLS else (), stop_reason="tool_use", usage=lost)]
     paid = is_paid_unanswered(record)
-    if status in (Status.KILLED, Status.TIMEOUT):
+    if status in (Status.KILLED, Status.TIMEOUT) or error == DISABLED:
         if not paid:
             return []
-        return [HaltedError(error) if error in HALTS else UnavailableError("the answer was lost", lost=True)]
+        return [HaltedError(error) if error in (*HALTS, DISABLED) else UnavailableError("the answer was lost", lost=True)]
     if error.startswith(LOST):
         return [UnavailableError(error.removeprefix(f"{LOST}: "), lost=True)] * MODEL_ATTEMPTS_MAX
     if error == FAULT:

@@ -92,7 +92,8 @@ class ReplayState:
 
     def prepare_stop(self) -> None:
         """Apply what stopped the execution from outside, where all that it did was done: nothing else is left to do that."""
-        if self._record.execution.status is Status.KILLED and self._pending() is None:
+        ended = self._record.execution
+        if (ended.status is Status.KILLED or ended.error == DISABLED) and self._pending() is None:
             self.prepare_request()
 
     async def reply(self, prompt: Prompt, *, watcher: ReplyWatcher | None = None) -> Reply:  # noqa: ARG002 - nobody watches a replay

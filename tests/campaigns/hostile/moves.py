@@ -49,13 +49,19 @@ def accept_and_declassify(place: str) -> Move:
     return move
 
 
-async def accept_then_write_declassified(waiting: Waiting, approval: Approval) -> None:
-    """Have the owner approve it, and write a value into the stored decision as one that they declassified."""
-    await waiting.decide(approval)
-    decided = await waiting.approvals.get(approval.id)
-    assert decided is not None, "it is kept"
-    assert decided.decided is not None, "it was decided about"
-    await waiting.put(copy(decided, decided=alter(decided.decided, declassified=approval.tool)))
+def accept_then_write_declassified(place: str) -> Move:
+    """Return the move of having the owner approve it, and writing a value into the stored decision as one that they
+    declassified. What they approved may have left before that."""
+
+    async def move(waiting: Waiting, approval: Approval) -> None:
+        await waiting.decide(approval)
+        decided = await waiting.approvals.get(approval.id)
+        assert decided is not None, "it is kept"
+        assert decided.decided is not None, "it was decided about"
+        written = alter(decided.decided, declassified=place.format_map(waiting.words))
+        await waiting.put(copy(decided, decided=written))
+
+    return move
 
 
 async def deny(waiting: Waiting, approval: Approval) -> None:

@@ -287,7 +287,15 @@ UNDECLASSIFIED = (
             "a list": ["x"],
         }.items()
     ),
-    _hold("a declassified value is written into a decision after it was signed", moves.accept_then_write_declassified),
+    _hold(
+        "a declassified value is written into a decision after it was signed",
+        moves.accept_then_write_declassified(PLACE),
+        turns=(READ, *(call_tools(call("http_post", url=PLACE, body=body)) for body in ({}, {"again": 1})), finish()),
+        task=WHEN_UNTRUSTED,
+        answers=PAGE,
+        requests=2,  # the page, and what the owner approved, where it left before
+        requests_min=1,
+    ),
     _hold(
         "a host answers that its values are declassified",
         turns=(READ, call_tools(call("http_post", url=PLACE, body={"declassify": PLACE})), finish()),
