@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -50,16 +51,19 @@ def describe_key(kid: str, algorithm: str, number: int = 0) -> dict[str, Any]:
 
 @dataclass
 class Authority:
-    """`ports.AuthorityKeys`: the key set of the server; `fails` is raised in its place."""
+    """`ports.AuthorityKeys`: the key set of the server; `fails` is raised in its place. It answers once its `gate` is open."""
 
     listed: Sequence[Mapping[str, Any]] = field(
         default_factory=lambda: [describe_key(name, name) for name in ("RS256", "ES256", "EdDSA")]
     )
     fails: Exception | None = None
+    gate: asyncio.Event | None = None
     fetches: int = 0
 
     async def fetch(self) -> Sequence[Mapping[str, Any]]:
         self.fetches += 1
+        if self.gate is not None:
+            await self.gate.wait()
         if self.fails is not None:
             raise self.fails
         return self.listed

@@ -168,6 +168,22 @@ async def test_an_unknown_key_has_them_fetched_again_at_most_once_a_minute(
     assert authority.fetches == 2
 
 
+async def test_a_token_of_a_known_key_does_not_wait_while_keys_are_fetched_for_an_unknown_one(
+    reader: AccessTokenReader, authority: Authority, clock: ManualClock
+) -> None:
+    await reader.verify(sign_token())
+    clock.turn(60)
+    authority.gate = asyncio.Event()
+    unknown = asyncio.create_task(reader.verify(sign_token(header={"kid": "nobody's"})))
+    await asyncio.sleep(0)
+    assert authority.fetches == 2
+    async with asyncio.timeout(5):
+        assert (await reader.verify(sign_token())).subject == SUBJECT
+    authority.gate.set()
+    with pytest.raises(InvalidAccessTokenError):
+        await unknown
+
+
 async def test_a_key_that_the_server_withdrew_is_of_no_use_after_an_hour(
     reader: AccessTokenReader, authority: Authority, clock: ManualClock
 ) -> None:

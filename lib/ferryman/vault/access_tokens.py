@@ -83,15 +83,20 @@ class AccessTokenReader:
         return kid
 
     async def _find_key(self, kid: str) -> jwt.PyJWK:
-        """Return a key of the server, fetched if need be: those that wait are served by one fetch."""
-        async with self._fetching:
-            age = None if self._fetched_at is None else self.clock.now() - self._fetched_at
-            if age is None or age >= KEYS_LIFE or (kid not in self._known and age >= REFRESH_EVERY):
-                await self._fetch()
+        """Return a key of the server, fetched if need be: those that wait are served by one fetch, and who needs none waits for
+        none."""
+        if self._needs_fetch(kid):
+            async with self._fetching:
+                if self._needs_fetch(kid):
+                    await self._fetch()
         key = self._known.get(kid)
         if key is None:
             raise InvalidAccessTokenError("the authorization server has no key of that name")
         return key
+
+    def _needs_fetch(self, kid: str) -> bool:
+        age = None if self._fetched_at is None else self.clock.now() - self._fetched_at
+        return age is None or age >= KEYS_LIFE or (kid not in self._known and age >= REFRESH_EVERY)
 
     async def _fetch(self) -> None:
         """Fetch the keys. Raise `UnavailableError`, for some seconds without asking: anyone can send what is like a token."""
