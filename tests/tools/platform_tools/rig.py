@@ -41,7 +41,7 @@ from ferryman.serving.mcp.revisions import MODERN
 from ferryman.tools.own_files import load_own_files
 from ferryman.tools.platform.call import PlatformDependencies
 from ferryman.tools.platform.forwarding import CALL_META
-from tests.builders import build_task
+from tests.builders import build_policy, build_task
 
 load_own_files("ferryman.tools.platform")
 
@@ -137,7 +137,9 @@ class Rig:
         execution = Execution(id=name, task=task, owner="ann", workspace=workspace, agent=agent, person=person, created_at=now)
         await self.executions.start(execution, most=50)
         claimed, _ = await self.executions.claim(name, slice=0, holder="h", now=now, lease=timedelta(days=1))
-        return claimed
+        opened = replace(claimed, policy=build_policy(owner="ann", task=task, tools=TOOLS))
+        self.memory.executions[name] = opened
+        return opened
 
     async def join(self, person: str, role: Role, workspace: str = "ws_a") -> None:
         """Store the membership of a person."""

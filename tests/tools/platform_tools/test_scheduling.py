@@ -47,6 +47,16 @@ async def test_a_schedule_is_a_task_with_what_its_own_task_has_and_no_tool_that_
     assert task.next_fire_at == rig.clock.now() + timedelta(seconds=60)
 
 
+async def test_it_has_no_tool_that_the_execution_which_asks_may_not_call(rig: Rig) -> None:
+    asking = rig.memory.executions["exec_ws_a"]
+    assert asking.policy is not None
+    narrowed = replace(asking.policy, tools=("cron_add", "cron_list"))
+    rig.memory.executions["exec_ws_a"] = replace(asking, policy=narrowed)
+    task = await rig.tasks.get((await add(rig))["id"])
+    assert task is not None
+    assert task.tools == ("cron_list",)
+
+
 async def test_it_says_who_asked_for_it(rig: Rig) -> None:
     await rig.join("eve", Role.ADMIN)
     await rig.run("exec_eve", "ws_a", person="eve")

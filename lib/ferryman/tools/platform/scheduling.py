@@ -1,8 +1,8 @@
 """Schedules that an agent sets: tasks of their own, which have no more than the task that asked for them (`cron_*`).
 
 The model writes the prompt and the times alone. Tools, integrations, limits and rules are those of the task whose execution
-asks, without the tools that change schedules; credentials are not passed on. A person who may not manage tasks cannot have an
-agent do it.
+asks, without the tools that change schedules, and without those that the execution itself may not call; credentials are not
+passed on. A person who may not manage tasks cannot have an agent do it.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def read_schedule(cron: str | None, at: str | None, after_s: float | None) -> Sc
 def draft_task(call: PlatformCall, source: Task, *, name: str, prompt: str, schedule: Schedule, now: datetime) -> Task:
     """Return the task of a new schedule. It says who asked for it."""
     execution = call.execution
+    # the agent's settings of conversations take tools away that its task has: what it schedules is no conversation
+    allowed = frozenset[str]() if execution.policy is None else frozenset(execution.policy.tools)
     asked_by = execution.person or "the owner"
     return Task(
         id=call.derive_name(PREFIX),
@@ -68,7 +70,7 @@ def draft_task(call: PlatformCall, source: Task, *, name: str, prompt: str, sche
         name=name,
         description=f"Scheduled by the agent {source.agent} in execution {execution.id}, which {asked_by} asked for.",
         model=source.model,
-        tools=tuple(tool for tool in source.tools if SCHEDULES not in find_tool(tool).policy.changes),
+        tools=tuple(tool for tool in source.tools if tool in allowed and SCHEDULES not in find_tool(tool).policy.changes),
         integrations=source.integrations,
         webhook_urls=source.webhook_urls,
         webhook_match=source.webhook_match,
