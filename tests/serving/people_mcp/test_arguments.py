@@ -68,6 +68,7 @@ async def test_what_is_wrong_is_said_to_the_model_and_nothing_is_done(
     ("name", "arguments", "says"),
     [
         ("list_tasks", {"after": "yesterday"}, "arguments.after must be the next"),
+        ("list_tasks", {"after": "0001-01-01T00:00:00+14:00/task_x"}, "arguments.after must be the next"),
         ("http_get", {"url": "x" * 100_001}, "arguments must have at most 100,000 characters"),
         ("run_task", {"task_id": "task_x"}, "there is no such task"),
     ],

@@ -105,6 +105,16 @@ async def test_a_subscription_tells_of_each_change_and_ends_with_the_last(people
     assert (reports[0], reports[-1]) == ("working", "completed")
 
 
+async def test_a_subscription_follows_no_more_than_twenty_tasks(people: McpStage) -> None:
+    client, task = await begin(people)
+    names = [f"exec_more_{number}" for number in range(21)]
+    people.memory.executions.update({name: replace(people.memory.executions[task], id=name) for name in names})
+    listening = client.begin("subscriptions/listen", {"notifications": {"taskIds": names}})
+    (acknowledged,) = await listening.wait_for(1)
+    await listening.leave()
+    assert acknowledged["params"]["notifications"] == {"taskIds": names[:20]}
+
+
 async def test_a_subscription_to_anothers_task_tells_nothing(people: McpStage) -> None:
     _, task = await begin(people)
     stranger = people.client(people.owner("bob"), capabilities=TASKS)

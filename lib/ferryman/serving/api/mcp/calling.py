@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from ferryman.catalog.tools import find_tool
@@ -197,11 +197,11 @@ def _read_position(text: str | None) -> Position | None:
     moment, _, name = text.partition("/")
     try:
         at = datetime.fromisoformat(moment)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None or not is_id(name):
-        raise refuse_params("arguments.after must be the next of a list before")
-    return Position(at, name)
+        if at.tzinfo is not None and is_id(name):
+            return Position(at.astimezone(UTC), name)
+    except (ValueError, OverflowError):
+        pass  # a day that there is not, or one before the first
+    raise refuse_params("arguments.after must be the next of a list before")
 
 
 def _read(arguments: Mapping[str, Any], **kinds: Any) -> dict[str, Any]:

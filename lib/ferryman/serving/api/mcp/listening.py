@@ -28,6 +28,9 @@ from ferryman.serving.mcp import McpExchange, Notification, Subscription
 LOOK_S = 10.0
 """How often lists and files are looked at."""
 
+TASKS_MAX = 20
+"""Tasks that one subscription follows, whose records are in memory meanwhile; of a longer list, the first are granted."""
+
 CHECK_S = 2.0
 """How often it is read whether the client may still read."""
 
@@ -39,7 +42,7 @@ async def open_subscription(deps: ApiDependencies, exchange: McpExchange, asking
     """
     caller = get_caller(exchange).caller
     async with hold_turn(deps, caller):
-        executions = await select_tasks(deps, get_caller(exchange), asking.get("taskIds", ()))
+        executions = (await select_tasks(deps, get_caller(exchange), asking.get("taskIds", ())))[:TASKS_MAX]
         granted = grant_changes(deps, asking)
         probes = list_probes(deps, exchange, granted)
         known = [await probe() for _, probe in probes]
