@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from ferryman.domain.executions.execution import Status
@@ -113,6 +114,16 @@ async def test_a_subscription_follows_no_more_than_twenty_tasks(people: McpStage
     (acknowledged,) = await listening.wait_for(1)
     await listening.leave()
     assert acknowledged["params"]["notifications"] == {"taskIds": names[:20]}
+
+
+async def test_a_client_that_leaves_a_subscription_to_many_tasks_leaves_nothing_that_runs(people: McpStage) -> None:
+    client, task = await begin(people)
+    names = [f"exec_more_{number}" for number in range(20)]
+    people.memory.executions.update({name: replace(people.memory.executions[task], id=name) for name in names})
+    listening = client.begin("subscriptions/listen", {"notifications": {"taskIds": names}})
+    await listening.wait_for(1)
+    async with asyncio.timeout(5):
+        await listening.leave()
 
 
 async def test_a_subscription_to_anothers_task_tells_nothing(people: McpStage) -> None:

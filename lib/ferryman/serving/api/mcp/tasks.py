@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -169,12 +169,11 @@ async def watch_tasks(
 
 
 async def _watch(deps: ApiDependencies, execution: Execution, changes: asyncio.Queue[Execution | None]) -> None:
-    try:
+    with suppress(Exception):  # what cannot be read any more has ended, for the client
         async with aclosing(deps.hub.watch(execution)) as snapshots:  # type: ignore[type-var] # a generator, as all of them are
             async for snapshot in snapshots:
                 await changes.put(snapshot.execution)
-    finally:
-        changes.put_nowait(None) if not changes.full() else await changes.put(None)
+    await changes.put(None)  # not once it is cancelled: nobody takes anything out then
 
 
 def _drop_ttl(described: dict[str, Any]) -> dict[str, Any]:
