@@ -50,11 +50,11 @@ def accept_and_declassify(place: str) -> Move:
 
 
 def accept_then_write_declassified(place: str) -> Move:
-    """Return the move of having the owner approve it, and writing a value into the stored decision as one that they
-    declassified. What they approved may have left before that."""
+    """Return the move of having the owner approve two sends, and writing a value into the stored decision as one that they
+    declassified. The first of them may have left before that."""
 
     async def move(waiting: Waiting, approval: Approval) -> None:
-        await waiting.decide(approval)
+        await waiting.decide(approval, sends=2)
         decided = await waiting.approvals.get(approval.id)
         assert decided is not None, "it is kept"
         assert decided.decided is not None, "it was decided about"

@@ -290,10 +290,10 @@ UNDECLASSIFIED = (
     _hold(
         "a declassified value is written into a decision after it was signed",
         moves.accept_then_write_declassified(PLACE),
-        turns=(READ, *(call_tools(call("http_post", url=PLACE, body=body)) for body in ({}, {"again": 1})), finish()),
+        turns=(READ, *(call_tools(call("http_post", url=PLACE, body=body)) for body in ({}, {}, {"to": PLACE})), finish()),
         task=WHEN_UNTRUSTED,
         answers=PAGE,
-        requests=2,  # the page, and what the owner approved, where it left before
+        requests=3,  # the page, and the two sends that the owner approved, where they left before
         requests_min=1,
     ),
     _hold(
