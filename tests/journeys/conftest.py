@@ -219,8 +219,16 @@ class Journey:
 
 
 @pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, new_client: NewClient) -> Journey:
-    return Journey(admin=admin, clients=clients, client=await new_client("pro"), stack=stack)
+async def key(new_key: NewKey) -> str:
+    """The own API key of the owner of `journey`."""
+    return await new_key("pro")
+
+
+@pytest.fixture
+async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
+    """A journey of the owner with `key`."""
+    async with AsyncClient(stack["url"], key, workspace="") as client:
+        yield Journey(admin=admin, clients=clients, client=client, stack=stack)
 
 
 @pytest.fixture

@@ -7,16 +7,13 @@ import functools
 import json
 import re
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ferryman.client import AsyncClient
-from ferryman.gcp.clients import GoogleClients
-from ferryman.stack.admin import Admin
-from tests.journeys.conftest import FERRYMAN, Journey, NewKey, asks, call, says
+from tests.journeys.conftest import FERRYMAN, Journey, asks, call, says
 from tests.journeys.test_command_line import Shell
 
 HOST = "api.coingecko.com"
@@ -25,18 +22,6 @@ ALWAYS = [{"mode": "always", "tools": ["http_post"]}]
 
 
 Decide = Callable[..., Awaitable[None]]
-
-
-@pytest.fixture
-async def key(new_key: NewKey) -> str:
-    return await new_key("pro")
-
-
-@pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
-    """A journey of the owner with this key."""
-    async with AsyncClient(stack["url"], key, workspace="") as client:
-        yield Journey(admin=admin, clients=clients, client=client, stack=stack)
 
 
 @pytest.fixture

@@ -15,11 +15,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
-from ferryman.client import ApiRefusedError, AsyncClient
-from ferryman.gcp.clients import GoogleClients
+from ferryman.client import ApiRefusedError
 from ferryman.stack.admin import Admin
 from tests.canaries import canary
-from tests.journeys.conftest import OAUTH_ISSUER, OAUTH_RESOURCE, Journey, NewKey
+from tests.journeys.conftest import OAUTH_ISSUER, OAUTH_RESOURCE, Journey
 from tests.journeys.mcp_client import PAGES, McpClient
 from tests.journeys.test_consent import names
 from tests.journeys.test_mcp import set_chat_task
@@ -29,18 +28,6 @@ ISSUER = urlsplit(OAUTH_ISSUER).hostname or ""
 BACK, VERIFIER = "http://127.0.0.1:9/callback", "v" * 43
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
 OTHER = "https://other.example.com/mcp"
-
-
-@pytest.fixture
-async def key(new_key: NewKey) -> str:
-    return await new_key("pro")
-
-
-@pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
-    """A journey of the owner with this key."""
-    async with AsyncClient(stack["url"], key, workspace="") as client:
-        yield Journey(admin=admin, clients=clients, client=client, stack=stack)
 
 
 @pytest.fixture

@@ -13,29 +13,14 @@ import httpx
 import pytest
 
 from ferryman import verify_receipts
-from ferryman.client import AsyncClient
 from ferryman.client.errors import ApiUnreachableError
-from ferryman.gcp.clients import GoogleClients
 from ferryman.replay import run_replay
 from ferryman.serving import bundle
-from ferryman.stack.admin import Admin
-from tests.journeys.conftest import Journey, NewKey, asks, call, says
+from tests.journeys.conftest import Journey, asks, call, says
 from tests.journeys.mcp_client import PAGES, TASKS, McpClient
 from tests.journeys.test_command_line import Shell
 
 HOST = "api.coingecko.com"
-
-
-@pytest.fixture
-async def key(new_key: NewKey) -> str:
-    return await new_key("pro")
-
-
-@pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
-    """A journey of the owner with this key."""
-    async with AsyncClient(stack["url"], key, workspace="") as client:
-        yield Journey(admin=admin, clients=clients, client=client, stack=stack)
 
 
 @pytest.fixture

@@ -5,36 +5,23 @@ They are in environments of their own, which `make mcp-conformance` makes; witho
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
-
 import pytest
 
-from ferryman.client import AsyncClient
-from ferryman.gcp.clients import GoogleClients
-from ferryman.stack.admin import Admin
 from tests.campaigns.mcp.clients import ask_by_inspector, visit_by_sdk
 from tests.campaigns.mcp.installing import install_inspector
 from tests.campaigns.mcp.test_clients import needs_inspector, needs_sdk
-from tests.journeys.conftest import Journey, NewKey
+from tests.journeys.conftest import Journey
 from tests.journeys.test_mcp import set_chat_task
 
 HOST = "api.coingecko.com"
 
 
 @pytest.fixture
-async def key(new_key: NewKey) -> str:
-    return await new_key("pro")
-
-
-@pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
-    """A journey of the owner with this key, whose agent may read one host."""
-    async with AsyncClient(stack["url"], key, workspace="") as client:
-        journey = Journey(admin=admin, clients=clients, client=client, stack=stack)
-        await journey.serve(HOST, json={"price": 42})
-        await set_chat_task(journey, tools=["http_get"], integrations=["coingecko"])
-        yield journey
+async def journey(journey: Journey) -> Journey:
+    """A journey whose agent may read one host."""
+    await journey.serve(HOST, json={"price": 42})
+    await set_chat_task(journey, tools=["http_get"], integrations=["coingecko"])
+    return journey
 
 
 @needs_sdk

@@ -8,17 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from ferryman.cli.mcp_config import STDIO, write_config
-from ferryman.client import AsyncClient
-from ferryman.gcp.clients import GoogleClients
-from ferryman.stack.admin import Admin
 from tests.campaigns.mcp.installing import PYTHON
-from tests.journeys.conftest import Journey, NewKey
+from tests.journeys.conftest import Journey
 from tests.journeys.test_mcp import set_chat_task
 
 HOST = "api.coingecko.com"
@@ -41,18 +38,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.fixture
-async def key(new_key: NewKey) -> str:
-    return await new_key("pro")
-
-
-@pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, key: str) -> AsyncIterator[Journey]:
-    """A journey of the owner with this key."""
-    async with AsyncClient(stack["url"], key, workspace="") as client:
-        yield Journey(admin=admin, clients=clients, client=client, stack=stack)
 
 
 @pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
