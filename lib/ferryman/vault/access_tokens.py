@@ -58,7 +58,7 @@ class AccessTokenReader:
 
     async def verify(self, token: str) -> AccessToken:
         if len(token) > TOKEN_CHARACTERS_MAX or not _SHAPE.fullmatch(token):
-            raise InvalidAccessTokenError("it is no signed JWT of at most 8,192 characters")
+            raise InvalidAccessTokenError(f"it is no signed JWT of at most {TOKEN_CHARACTERS_MAX:,} characters")
         kid = self._read_kid(token)
         key = await self._find_key(kid)
         try:
@@ -124,7 +124,7 @@ class AccessTokenReader:
                 raise InvalidAccessTokenError("it is not valid yet")
         subject, scope = claims.get("sub"), claims.get("scope", "")
         if not isinstance(subject, str) or not 0 < len(subject) <= CLAIM_CHARACTERS_MAX or not isinstance(scope, str):
-            raise InvalidAccessTokenError("it says not whose it is, or its scopes are no text")
+            raise InvalidAccessTokenError("it does not say whose it is, or its scopes are no text")
         scopes = scope.split(" ")
         if len(scopes) > SCOPES_MAX:
             raise InvalidAccessTokenError(f"it has more than {SCOPES_MAX} scopes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -37,7 +37,7 @@ async def test_an_exception_is_an_internal_error(client: Client, failure: BaseEx
 
 
 @pytest.mark.parametrize(
-    "result", [None, Complete({"a": datetime.now(UTC)}), Complete({"a": float("inf")}), Complete({"a": {1}})]
+    "result", [None, Complete({"a": datetime.min}), Complete({"a": float("inf")}), Complete({"a": {1}})]
 )
 async def test_a_result_that_is_none_is_an_internal_error(client: Client, result: Any) -> None:
     assert (await call(client, result=result)).code == ErrorCode.INTERNAL_ERROR
