@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from click.testing import CliRunner, Result
 
 from ferryman.cli import main
 from ferryman.inmemory.clock import ManualClock
 from ferryman.serving import api
+from tests.serve import serve_app
 from tests.serving.conftest import TASK, Stage
 
 HOST = "api.github.com"
@@ -55,22 +53,8 @@ def stage(clock: ManualClock) -> Stage:
 def service(stage: Stage) -> Iterator[dict[str, str]]:
     """The variables that name an API on doubles."""
     key = stage.owner("ann")["Authorization"].removeprefix("Bearer ")
-    server = uvicorn.Server(uvicorn.Config(api.create(stage.deps()), port=0, log_config=None))
-    begun = threading.Event()
-    startup = server.startup
-
-    async def started(sockets: Any = None) -> None:
-        await startup(sockets)
-        begun.set()
-
-    server.startup = started  # type: ignore[method-assign]  # there is no other way to hear of it
-    serving = threading.Thread(target=server.run)
-    serving.start()
-    assert begun.wait(30)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield {"FERRYMAN_URL": f"http://127.0.0.1:{port}", "FERRYMAN_KEY": key}
-    server.should_exit = True
-    serving.join()
+    with serve_app(api.create(stage.deps())) as url:
+        yield {"FERRYMAN_URL": url, "FERRYMAN_KEY": key}
 
 
 @pytest.fixture

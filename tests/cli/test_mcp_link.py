@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import jwt
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -23,6 +22,7 @@ from ferryman.cli import mcp
 from ferryman.cli.consent import ConsentDeclinedError
 from ferryman.client.access_token import NoAccessTokenError
 from tests.authority import sign_token
+from tests.serve import serve_app
 
 from .conftest import Typed
 
@@ -62,22 +62,10 @@ def site() -> Iterator[Site]:
         Route("/.well-known/oauth-authorization-server", site.describe_server),
         Mount("/", site.oauth),  # type: ignore[arg-type] # an ASGI application by its shape
     ]
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), port=0, log_config=None))
-    begun, startup = threading.Event(), server.startup
-
-    async def started(sockets: Any = None) -> None:
-        await startup(sockets)
-        begun.set()
-
-    server.startup = started  # type: ignore[method-assign] # there is no other way to hear of it
-    serving = threading.Thread(target=server.run)
-    serving.start()
-    assert begun.wait(30)
-    site.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    site.oauth.rules = Rules(consent="allow", iss=site.url, resources=(f"{site.url}/mcp",))
-    yield site
-    server.should_exit = True
-    serving.join()
+    with serve_app(Starlette(routes=routes)) as url:
+        site.url = url
+        site.oauth.rules = Rules(consent="allow", iss=url, resources=(f"{url}/mcp",))
+        yield site
 
 
 @pytest.fixture(autouse=True)

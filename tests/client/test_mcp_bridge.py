@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -20,6 +19,7 @@ from starlette.routing import Route
 from ferryman.client import mcp_bridge
 from ferryman.client.mcp_bridge import McpBridge
 from ferryman.client.mcp_headers import encode_value
+from tests.serve import serve_app
 
 VERSION = "2026-07-28"
 KEY = "fm_" + "k" * 43
@@ -75,20 +75,8 @@ def service() -> Service:
 @pytest.fixture
 def url(service: Service) -> Iterator[str]:
     app = Starlette(routes=[Route("/mcp", service.respond, methods=["POST"])])
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=1))
-    begun, startup = threading.Event(), server.startup
-
-    async def started(sockets: Any = None) -> None:
-        await startup(sockets)
-        begun.set()
-
-    server.startup = started  # type: ignore[method-assign] # there is no other way to hear of it
-    serving = threading.Thread(target=server.run)
-    serving.start()
-    assert begun.wait(30)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    serving.join()
+    with serve_app(app, timeout_graceful_shutdown=1) as served:
+        yield served
 
 
 class Pipe:

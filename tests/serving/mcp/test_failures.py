@@ -36,9 +36,7 @@ async def test_an_exception_is_an_internal_error(client: Client, failure: BaseEx
     assert (answer.status, answer.code, b"secret" in answer.body) == (500, ErrorCode.INTERNAL_ERROR, False)
 
 
-@pytest.mark.parametrize(
-    "result", [None, Complete({"a": datetime.min}), Complete({"a": float("inf")}), Complete({"a": {1}})]
-)
+@pytest.mark.parametrize("result", [None, Complete({"a": datetime.min}), Complete({"a": float("inf")}), Complete({"a": {1}})])
 async def test_a_result_that_is_none_is_an_internal_error(client: Client, result: Any) -> None:
     assert (await call(client, result=result)).code == ErrorCode.INTERNAL_ERROR
 
