@@ -15,10 +15,12 @@ from ferryman.serving.mcp.answers import MEDIA_TYPE, build_error, build_result, 
 from ferryman.serving.mcp.errors import McpError, refuse_http
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.headers import get_header
+from ferryman.serving.mcp.message_stream import STREAM_MEDIA_TYPE
+from ferryman.serving.mcp.outgoing import Outgoing
 from ferryman.serving.mcp.reading import check_envelope, check_origin, parse_message, read_body, read_id
 from ferryman.serving.mcp.resuming import check_session, respond_without_body
 from ferryman.serving.mcp.revisions import LEGACY, MODERN, PROTOCOL_VERSION, SESSION_HEADER, VERSION_HEADER
-from ferryman.serving.mcp.running import STREAM_MEDIA_TYPE, Outgoing, run
+from ferryman.serving.mcp.running import run
 from ferryman.serving.mcp.server import McpServer, Method, hide_error
 from ferryman.serving.mcp.sessions import open_session
 

@@ -11,8 +11,9 @@ from ferryman.serving.mcp import legacy
 from ferryman.serving.mcp.answers import write_message
 from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_http
 from ferryman.serving.mcp.exchange import Message
+from ferryman.serving.mcp.message_stream import HEADERS, STREAM_MEDIA_TYPE
+from ferryman.serving.mcp.outgoing import OutgoingEvent
 from ferryman.serving.mcp.revisions import SESSION_HEADER
-from ferryman.serving.mcp.running import HEADERS, STREAM_MEDIA_TYPE, OutgoingEvent
 from ferryman.serving.mcp.server import McpServer
 from ferryman.serving.mcp.session_log import SessionLog
 from ferryman.serving.mcp.sessions import Session

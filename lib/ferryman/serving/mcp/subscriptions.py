@@ -10,9 +10,9 @@ from typing import Any
 from ferryman.serving.mcp.answers import build_error, explain
 from ferryman.serving.mcp.errors import refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
+from ferryman.serving.mcp.outgoing import Outgoing
 from ferryman.serving.mcp.results import Notification
 from ferryman.serving.mcp.revisions import SERVER_INFO, SUBSCRIPTION_ID
-from ferryman.serving.mcp.running import Outgoing
 from ferryman.serving.mcp.server import McpServer, Subscription
 
 LIST_MAX = 100
