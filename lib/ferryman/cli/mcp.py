@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
-import signal
 import sys
-import threading
 import webbrowser
-from collections.abc import AsyncIterator
 
 import click
 
@@ -17,13 +13,12 @@ from ferryman.cli import exits, service
 from ferryman.cli.commands import ApiSession, api_command, workspace_option
 from ferryman.cli.consent import ConsentDeclinedError, serve_callback
 from ferryman.cli.mcp_config import CLIENTS, HTTP, STDIO, describe_place, write_config
+from ferryman.cli.mcp_stdio import serve_stdio
 from ferryman.client import PAGE_MAX
 from ferryman.client.access_token import NoAccessTokenError, fetch_access_token, find_authorization_server
-from ferryman.client.mcp_bridge import LINE_BYTES_MAX, McpBridge
 from ferryman.settings import MisconfiguredError
 
 AGENT = click.option("--agent", metavar="ID", help="The agent whose tools are served. Default: the workspace's default one.")
-CHUNK_BYTES = 65_536
 CALLBACK = "/callback/mcp"
 TOKEN_CHARACTERS_MAX = 100_000
 
@@ -53,7 +48,7 @@ def serve(agent: str | None, workspace: str | None) -> None:
     """
     try:
         known = service.find_service()
-        asyncio.run(_bridge(known, agent, workspace))
+        asyncio.run(serve_stdio(known, agent, workspace))
     except (service.UnknownServiceError, MisconfiguredError) as error:
         click.echo(f"ferryman mcp serve: {error}", err=True)
         sys.exit(exits.FAILED)
@@ -164,46 +159,3 @@ async def unlink(session: ApiSession, identity: str) -> None:
     """End the link of IDENTITY, by its id: the next request with a token of it is refused."""
     await session.client.delete_identity(identity)
     session.screen.print_result({"unlinked": identity}, f"{identity} acts for nobody any longer.")
-
-
-async def _bridge(known: service.Service, agent: str | None, workspace: str | None) -> None:
-    out = sys.stdout.buffer
-
-    def write(line: str) -> None:
-        try:
-            out.write(line.encode() + b"\n")
-            out.flush()
-        except BrokenPipeError:
-            os.kill(os.getpid(), signal.SIGTERM)  # nobody reads any longer
-
-    await McpBridge(known.url, known.key, write, agent=agent, workspace=workspace).run(_read_lines(sys.stdin.fileno()))
-
-
-async def _read_lines(descriptor: int) -> AsyncIterator[bytes]:
-    """Yield the lines of a file, of which a thread waits for the next: it may be a pipe, a terminal or a plain file.
-
-    Of a line that is too long, its beginning is yielded, which is no message.
-    """
-    loop, parts = asyncio.get_running_loop(), asyncio.Queue[bytes]()
-
-    def read() -> None:
-        part = b"-"
-        while part:
-            try:
-                part = os.read(descriptor, CHUNK_BYTES)
-            except OSError:
-                part = b""
-            loop.call_soon_threadsafe(parts.put_nowait, part)
-
-    threading.Thread(target=read, name="stdin", daemon=True).start()
-    line, is_over = bytearray(), False
-    while part := await parts.get():
-        *ends, rest = part.split(b"\n")
-        for end in ends:
-            yield bytes(line if is_over else line + end)
-            line, is_over = bytearray(), False
-        if not is_over:
-            line += rest
-            is_over = len(line) > LINE_BYTES_MAX
-    if line:
-        yield bytes(line)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -28,6 +27,7 @@ from ferryman.ports.keys import KeyPurpose
 from ferryman.serving import keys
 from ferryman.serving.api.access import authenticate_key
 from ferryman.serving.api.approval_page import markup
+from ferryman.serving.api.approval_page.form import read_form, read_number, refuse_foreign
 from ferryman.serving.api.approval_page.session import LIFETIME, PageSession, read_cookie, write_cookie
 from ferryman.serving.api.auditing import note_use, record_action
 from ferryman.serving.api.deciding import decide_checked
@@ -41,7 +41,6 @@ COOKIE = "__Host-ferryman"
 LOCAL_COOKIE = "ferryman"
 UNKNOWN = "There is no such approval, or it is not in a workspace of this API key."
 INVALID_KEY = "This is no API key that is valid."
-FIELDS_MAX = 10
 VERDICTS = (DecisionVerdict.APPROVE, DecisionVerdict.DENY)
 
 
@@ -79,8 +78,8 @@ async def _answer_page(deps: ApiDependencies, request: Request) -> Response:
 
 
 async def _answer_form(deps: ApiDependencies, request: Request) -> Response:
-    _refuse_foreign(request)
-    form = _read_form(await request.body())
+    refuse_foreign(request)
+    form = read_form(await request.body())
     action = form.get("do", "")
     if action == "sign-in":
         return await _sign_in(deps, request, form.get("key", ""))
@@ -97,7 +96,7 @@ async def _answer_form(deps: ApiDependencies, request: Request) -> Response:
         check_needs([RouteNeed.APPROVE], caller)
         verdict = DecisionVerdict(action)
         # the field is there for both buttons
-        sends = _read_number(form.get("sends", "1")) if verdict is DecisionVerdict.APPROVE else 1
+        sends = read_number(form.get("sends", "1")) if verdict is DecisionVerdict.APPROVE else 1
         body = NewDecision(verdict=verdict, digest=digest, sends=sends, reason=form.get("reason", ""))
         async with record_action(deps, request, Response(), caller, "decideApproval"):
             await decide_checked(deps, caller, approval, body)
@@ -182,32 +181,6 @@ async def _take_turns(deps: ApiDependencies, digest: str) -> AsyncIterator[ApiKe
             return
         async with take_turn(deps.requests_of_owner, key.owner, most=OWNER_REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
             yield key
-
-
-def _refuse_foreign(request: Request) -> None:
-    """Raise 403 for a form that a page of another origin sends, as browsers say."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    is_foreign = site is not None and site not in ("same-origin", "none")
-    if site is None and origin is not None:
-        is_foreign = urlsplit(origin).netloc != request.headers.get("host", "")
-    if is_foreign:
-        raise HTTPException(403, "this form was sent by a page of another site")
-
-
-def _read_form(body: bytes) -> dict[str, str]:
-    """Return the fields of a form. Raise 400 where it is none, or names one twice."""
-    try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
-    except ValueError:
-        raise HTTPException(400, "the body is no form") from None
-    if len({name for name, _ in pairs}) != len(pairs):
-        raise HTTPException(400, "the form names a field twice")
-    return dict(pairs)
-
-
-def _read_number(text: str) -> int:
-    """Return a number of one digit; 0, which is no number of sends, for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) == 1 else 0
 
 
 def _redirect(approval_id: str) -> Response:
