@@ -7,25 +7,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ferryman.domain.mcp_headers import BASE64_CLOSING, BASE64_OPENING, NAMED_BY, find_annotations, get_argument
+
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-NAMED_BY = {
-    "tools/call": "name",
-    "prompts/get": "name",
-    "resources/read": "uri",
-    "tasks/get": "taskId",
-    "tasks/update": "taskId",
-    "tasks/cancel": "taskId",
-}
 _PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")
-_OPENING, _CLOSING = "=?base64?", "?="
-ANNOTATION = "x-mcp-header"
+_LABEL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def encode_value(value: str) -> str:
     """Return `value` as a header may have it: as it is, or as Base64 of UTF-8 between the two signs of that."""
-    if _PLAIN.fullmatch(value) and not value.startswith(_OPENING):
+    if _PLAIN.fullmatch(value) and not value.startswith(BASE64_OPENING):
         return value
-    return f"{_OPENING}{base64.b64encode(value.encode(errors='replace')).decode()}{_CLOSING}"
+    return f"{BASE64_OPENING}{base64.b64encode(value.encode(errors='replace')).decode()}{BASE64_CLOSING}"
 
 
 def find_version(message: Mapping[str, Any]) -> str | None:
@@ -49,7 +42,7 @@ def build_message_headers(
         headers["Mcp-Name"] = encode_value(name)
     if method == "tools/call" and isinstance(name, str):
         for label, path in parameters.get(name, {}).items():
-            value = _find_argument(params.get("arguments"), path)
+            value = get_argument(params.get("arguments"), path)
             if isinstance(value, str | int | float):
                 headers[f"Mcp-Param-{label}"] = encode_value(_write(value))
     return headers
@@ -60,28 +53,8 @@ def read_parameters(result: Any) -> Iterator[tuple[str, dict[str, tuple[str, ...
     tools = result.get("tools") if isinstance(result, Mapping) else None
     for tool in tools if isinstance(tools, list) else ():
         if isinstance(tool, Mapping) and isinstance(tool.get("name"), str):
-            yield tool["name"], dict(_find_annotations(tool.get("inputSchema")))
-
-
-def _find_annotations(schema: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
-    stack: list[tuple[tuple[str, ...], Any]] = [((), schema)]
-    while stack:
-        path, inner = stack.pop()
-        if not isinstance(inner, Mapping):
-            continue
-        label = inner.get(ANNOTATION)
-        if path and isinstance(label, str) and re.fullmatch(r"[A-Za-z0-9_-]{1,64}", label):
-            yield label, path
-        properties = inner.get("properties")
-        if isinstance(properties, Mapping):
-            stack.extend(((*path, str(name)), value) for name, value in properties.items())
-
-
-def _find_argument(arguments: Any, path: tuple[str, ...]) -> Any:
-    value = arguments
-    for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+            annotations = find_annotations(tool.get("inputSchema"))
+            yield tool["name"], {label: path for label, path in annotations if _LABEL.fullmatch(label)}
 
 
 def _write(value: str | float) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 from starlette.requests import Request
 
+from ferryman.domain.mcp_headers import NAMED_BY
 from ferryman.serving.mcp import McpServer, respond
-from ferryman.serving.mcp.headers import NAMED_BY
 from ferryman.serving.mcp.revisions import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION
 
 ACCEPT = "application/json, text/event-stream"

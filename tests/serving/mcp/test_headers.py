@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from ferryman.serving.mcp.headers import find_annotations
+from ferryman.domain.mcp_headers import find_annotations
 
 from .client import Client
 from .servers import Stage

@@ -5,29 +5,18 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from starlette.datastructures import Headers
 
+from ferryman.domain.mcp_headers import BASE64_CLOSING, BASE64_OPENING, NAMED_BY, find_annotations, get_argument
 from ferryman.serving.mcp.errors import ErrorCode, McpError
 from ferryman.serving.mcp.revisions import METHOD_HEADER, NAME_HEADER
 
-NAMED_BY = {
-    "tools/call": "name",
-    "prompts/get": "name",
-    "resources/read": "uri",
-    "tasks/get": "taskId",
-    "tasks/update": "taskId",
-    "tasks/cancel": "taskId",
-}
-"""The parameter that `Mcp-Name` repeats, by method."""
-
-ANNOTATION = "x-mcp-header"
 _SAFE = re.compile(r"[\t\x20-\x7e]*")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_OPENING, _CLOSING = "=?base64?", "?="
 
 
 def refuse_header(message: str) -> McpError:
@@ -47,10 +36,14 @@ def decode_value(name: str, value: str) -> str:
     """Return a header's value, decoded where it is Base64 with the sentinel. Raise `McpError` with -32020 for any other."""
     if not _SAFE.fullmatch(value):
         raise refuse_header(f"the header {name} has characters that a header may not have")
-    if not (value.startswith(_OPENING) and value.endswith(_CLOSING) and len(value) >= len(_OPENING + _CLOSING)):
+    if not (
+        value.startswith(BASE64_OPENING)
+        and value.endswith(BASE64_CLOSING)
+        and len(value) >= len(BASE64_OPENING + BASE64_CLOSING)
+    ):
         return value
     try:
-        return base64.b64decode(value[len(_OPENING) : -len(_CLOSING)], validate=True).decode()
+        return base64.b64decode(value[len(BASE64_OPENING) : -len(BASE64_CLOSING)], validate=True).decode()
     except (binascii.Error, ValueError):
         raise refuse_header(f"the header {name} is not Base64 of UTF-8") from None
 
@@ -83,7 +76,7 @@ def check_parameters(headers: Headers, schema: Mapping[str, Any], arguments: Map
     """Raise `McpError` with -32020 unless each `Mcp-Param-*` that `schema` annotates is the argument that it repeats."""
     for name, path in find_annotations(schema):
         label = f"Mcp-Param-{name}"
-        value, argument = get_header(headers, label.lower()), _get_argument(arguments, path)
+        value, argument = get_header(headers, label.lower()), get_argument(arguments, path)
         decoded = None if value is None else decode_value(label, value)
         if argument is None:
             if decoded is not None:
@@ -93,30 +86,6 @@ def check_parameters(headers: Headers, schema: Mapping[str, Any], arguments: Map
             raise refuse_header(f"the header {label} is missing")
         if not _are_equal(decoded, argument):
             raise refuse_header(f"{label} is not the argument of the body")
-
-
-def find_annotations(schema: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the name of each `x-mcp-header` in `schema`, and the names of the properties that lead to it."""
-    stack: list[tuple[tuple[str, ...], Any]] = [((), schema)]
-    while stack:
-        path, inner = stack.pop()
-        if not isinstance(inner, Mapping):
-            continue
-        name = inner.get(ANNOTATION)
-        if path and isinstance(name, str):
-            yield name, path
-        properties = inner.get("properties")
-        if isinstance(properties, Mapping):
-            stack.extend(((*path, key), value) for key, value in properties.items())
-
-
-def _get_argument(arguments: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    value: Any = arguments
-    for step in path:
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(step)
-    return value
 
 
 def _are_equal(text: str, argument: Any) -> bool:

@@ -12,6 +12,7 @@ from ferryman.domain.conversations.chat_task import build_chat_task, derive_chat
 from ferryman.domain.flow.derivation import derive_built_in, derive_declared
 from ferryman.domain.flow.signature import FlowSignature, apply_settings
 from ferryman.domain.ids import is_id
+from ferryman.domain.mcp_headers import ANNOTATION
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.names import names_tool
@@ -26,7 +27,6 @@ from ferryman.serving.api.chat_tasks import ARCHIVED
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.mcp.caller import McpCaller
 from ferryman.serving.api.mcp.outcome import OUTPUT_SCHEMA
-from ferryman.serving.mcp.headers import ANNOTATION
 
 OF_CALLS = (EXTRACTING, PASSING, RECALLING)
 """The kinds of tools that refer to other calls of an execution: a direct call is the only one of its."""
