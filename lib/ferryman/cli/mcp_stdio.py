@@ -16,7 +16,7 @@ CHUNK_BYTES = 65_536
 
 
 async def serve_stdio(known: Service, agent: str | None, workspace: str | None) -> None:
-    """Bridge standard input and output to /mcp of the service, until the input ends or nobody reads the output."""
+    """Pass messages between /mcp of the service and standard input and output, until either of these ends."""
     out = sys.stdout.buffer
 
     def write(line: str) -> None:

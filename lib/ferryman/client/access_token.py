@@ -17,6 +17,7 @@ import httpx
 from ferryman.client.request import LIMITS, TIMEOUT_S
 from ferryman.client.trust import create_context
 from ferryman.domain.credentials.connection import derive_challenge
+from ferryman.domain.oauth_urls import list_metadata_urls
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource/mcp"
 DOCUMENT_BYTES_MAX = 200_000
@@ -70,7 +71,7 @@ async def find_authorization_server(url: str) -> AuthorizationServer:
         if resource != f"{url}/mcp":
             raise NoAccessTokenError(f"{url} says that it is another resource: FERRYMAN_OAUTH_RESOURCE must be {url}/mcp")
         issuer = servers[0] if isinstance(servers, list) and servers and isinstance(servers[0], str) else ""
-        for place in _list_metadata_urls(_check_url(issuer)):
+        for place in list_metadata_urls(_check_url(issuer)):
             metadata = await _get(http, place)
             if metadata is not None:
                 return _read_server(metadata, issuer, resource)
@@ -146,10 +147,3 @@ def _check_url(url: object) -> str:
     if parts.hostname and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)):
         return str(url)
     raise NoAccessTokenError("a URL of the authorization server is not of https")
-
-
-def _list_metadata_urls(issuer: str) -> tuple[str, ...]:
-    parts = urlsplit(issuer)
-    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    urls = [f"{root}/.well-known/oauth-authorization-server{path}", f"{root}/.well-known/openid-configuration{path}"]
-    return tuple(dict.fromkeys([*urls, f"{root}{path}/.well-known/openid-configuration"]))

@@ -1,5 +1,4 @@
-"""What headers of the Model Context Protocol repeat of a message, as 2026-07-28 has it: for the client that writes them and for
-the server that compares them."""
+"""What headers of MCP repeat of a message (2026-07-28): for the client that writes them, and for the server that compares."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The URLs of OAuth that an operator names: the issuer of access tokens, and this server as the resource that they are for."""
+"""The URLs of OAuth: the issuer of access tokens and where its metadata is, and this server as the resource they are for."""
 
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 ISSUER_ABOUT = "must be an https URL without query and fragment, exactly as the server names itself"
 RESOURCE_ABOUT = "must be the URL of this API's /mcp, as https://ferryman.example.com/mcp"
@@ -28,6 +29,14 @@ def find_oauth_problem(issuer: str, resource: str, *, local: bool) -> str | None
     if resource.startswith("http://") and not local:
         return "FERRYMAN_OAUTH_RESOURCE must be https where deployed: access tokens go there"
     return None
+
+
+def list_metadata_urls(issuer: str) -> tuple[str, ...]:
+    """Return where the metadata of `issuer` may be (RFC 8414, OpenID Connect), in the order in which clients of MCP try it."""
+    parts = urlsplit(issuer)
+    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    urls = [f"{root}/.well-known/oauth-authorization-server{path}", f"{root}/.well-known/openid-configuration{path}"]
+    return tuple(dict.fromkeys([*urls, f"{root}{path}/.well-known/openid-configuration"]))
 
 
 def _parse(pattern: re.Pattern[str], text: str) -> str:

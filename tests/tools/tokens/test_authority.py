@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from ferryman.domain.http.request import InboundResponse
+from ferryman.domain.oauth_urls import list_metadata_urls
 from ferryman.ports.errors import UnavailableError
-from ferryman.tools.tokens.authority import DOCUMENT_BYTES_MAX, fetch_authority_keys, list_metadata_urls
+from ferryman.tools.tokens.authority import DOCUMENT_BYTES_MAX, fetch_authority_keys
 from tests.plain_gate import FilledRequest, PlainGate, build_response
 
 ISSUER = "https://login.example.test/tenant"

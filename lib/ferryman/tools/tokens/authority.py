@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.http.url import InvalidUrlError, parse_url
+from ferryman.domain.oauth_urls import list_metadata_urls
 from ferryman.domain.owners.plan import PRO
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy, FetchGate
@@ -43,14 +43,6 @@ async def fetch_authority_keys(gate: FetchGate, issuer: str) -> Sequence[Mapping
             raise UnavailableError(f"the authorization server has no key set of at most {KEYS_MAX} keys")
         return listed
     raise UnavailableError("the authorization server has no metadata (RFC 8414)")
-
-
-def list_metadata_urls(issuer: str) -> tuple[str, ...]:
-    """Return where the metadata of `issuer` may be, in the order in which clients of MCP try them."""
-    parts = urlsplit(issuer)
-    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    urls = [f"{root}/.well-known/oauth-authorization-server{path}", f"{root}/.well-known/openid-configuration{path}"]
-    return tuple(dict.fromkeys([*urls, f"{root}{path}/.well-known/openid-configuration"]))
 
 
 async def _fetch(gate: FetchGate, url: str) -> Mapping[str, Any] | None:
