@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.headers import check_method, check_name, check_parameters, get_header, refuse_header
+from ferryman.serving.mcp.reading import ID_CHARACTERS_MAX, read_id
 from ferryman.serving.mcp.results import Complete, Result
 from ferryman.serving.mcp.revisions import (
     CLIENT_CAPABILITIES,
@@ -82,11 +83,14 @@ def build_exchange(server: McpServer, caller: Any, headers: Headers, message: Ma
 
 
 def read_progress_token(meta: Mapping[str, Any]) -> str | int | None:
-    """Return the token under which the client asks for progress. Raise `McpError` with -32602 for any other value."""
+    """Return the token under which the client asks for progress: it is repeated with each report. Raise `McpError` with -32602
+    for any other value than may be an id."""
     token = meta.get("progressToken")
-    if token is None or (isinstance(token, str | int) and not isinstance(token, bool)):
-        return token
-    raise refuse_params("progressToken must be a text or an integer")
+    if token is not None and read_id({"id": token}) is None:
+        raise refuse_params(
+            f"progressToken must be a text of at most {ID_CHARACTERS_MAX:,} characters or an integer of at most 53 bits"
+        )
+    return token
 
 
 def _read_inputs(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
