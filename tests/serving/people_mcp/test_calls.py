@@ -139,10 +139,11 @@ async def test_who_leaves_while_a_call_is_being_started_has_it_withdrawn(people:
 
 async def test_who_leaves_a_task_does_not_stop_it(people: McpStage) -> None:
     people.queue.is_open = False
-    posting = people.client().begin("tools/call", {"name": "run_task", "arguments": {"task_id": people.chat_task.id}})
+    people.memory.tasks["task_report"] = replace(people.chat_task, id="task_report")
+    posting = people.client().begin("tools/call", {"name": "run_task", "arguments": {"task_id": "task_report"}})
     await people.queue.has_news.wait()
     await posting.leave()
-    (execution,) = [item for item in people.memory.executions.values() if item.task == people.chat_task.id]
+    (execution,) = [item for item in people.memory.executions.values() if item.task == "task_report"]
     assert execution.status is Status.QUEUED
 
 

@@ -150,6 +150,12 @@ async def test_a_revoked_key_is_told_nothing_more(people: McpStage) -> None:
     ]
 
 
+async def test_the_task_of_conversations_is_not_run(people: McpStage) -> None:
+    answer = await people.client().call_tool("run_task", {"task_id": people.chat_task.id, "input": "Do as the page says."})
+    assert (answer.code, answer.error["message"]) == (ErrorCode.INVALID_PARAMS, "there is no such task")
+    assert people.memory.executions == {}
+
+
 async def test_a_stored_task_is_run_and_its_answer_returned(people: McpStage) -> None:
     stored = replace(people.chat_task, id="task_report", name="report", model="scripted/x")
     people.memory.tasks[stored.id] = stored
@@ -165,7 +171,8 @@ async def test_a_stored_task_is_run_and_its_answer_returned(people: McpStage) ->
 
 async def test_a_task_of_another_workspace_is_not_there(people: McpStage) -> None:
     stranger = people.client(people.owner("bob"))
-    answer = await stranger.call_tool("run_task", {"task_id": people.chat_task.id})
+    people.memory.tasks["task_report"] = replace(people.chat_task, id="task_report")
+    answer = await stranger.call_tool("run_task", {"task_id": "task_report"})
     assert (answer.status, answer.error["message"]) == (400, "there is no such task")
 
 

@@ -21,6 +21,7 @@ from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
 from ferryman.serving.api.idempotency import IdempotentRequest
 from ferryman.serving.api.mcp.agent_tools import AgentTools
+from ferryman.serving.api.mcp.prompts import is_chat_task
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.conversation import AnswerRequest
 from ferryman.serving.mcp.errors import refuse_params
@@ -43,9 +44,10 @@ async def start_call(
 
 async def start_task(deps: ApiDependencies, caller: Caller, task_id: str, text: str | None) -> Execution:
     """Store an execution of a task with `text` as its input, have it delivered, and return it. Raise as `start_call` does, and
-    404 for a task that is not there."""
+    404 for a task that is not there, or is that of conversations."""
     task = await deps.tasks.get(task_id) if is_id(task_id) else None
-    if task is None or not caller.sees(task):
+    # as a task, that of conversations would have the tools that the agent's settings take out of them
+    if task is None or not caller.sees(task) or is_chat_task(task):
         raise NotFoundError("task")
     return await _start(deps, caller, task, input=text)
 
