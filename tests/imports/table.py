@@ -13,8 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from emulator.access import PortToken
+from ferryman.domain.signed_request import IDENTITY_HEADER
 from ferryman.gcp.platform import PLATFORM_FUNCTION
-from ferryman.serving.platform import IDENTITY_HEADER
 from ferryman.settings import Settings
 from ferryman.stack import environment, provision
 from ferryman.stack.admin import Admin

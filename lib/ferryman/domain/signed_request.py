@@ -22,6 +22,12 @@ KEY_BYTES_MIN = 32
 TOKEN_CHARACTERS_MAX = 2_048
 NONCE_BYTES = 16
 
+MCP_PATH = "/mcp"
+"""Where the platform's server takes requests."""
+
+IDENTITY_HEADER = "X-Serverless-Authorization"
+"""The header with Google's identity token, since the signed token is in `Authorization`."""
+
 CONTEXT = "ferryman platform request 1"
 """Begins what is signed: a key that signs other texts elsewhere signs no request."""
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ferryman.domain.signed_request import NONCE_BYTES, RequestToken, SignedRequest, sign_request
+from ferryman.domain.signed_request import IDENTITY_HEADER, MCP_PATH, NONCE_BYTES, RequestToken, SignedRequest, sign_request
 from ferryman.gcp.http import SECONDS, HttpClient, build_trace_headers
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
@@ -21,11 +21,8 @@ from ferryman.settings import Settings
 PLATFORM_FUNCTION = "platform"
 """The function that serves the platform's tools."""
 
-MCP_PATH = "/mcp"
 REVISION = "2026-07-28"
 ANSWER_BYTES_MAX = 4 * 1_048_576
-IDENTITY_HEADER = "X-Serverless-Authorization"
-"""The header with Google's identity token, since the signed token is in `Authorization`."""
 
 
 @dataclass(frozen=True, slots=True)

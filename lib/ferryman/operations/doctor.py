@@ -14,6 +14,7 @@ import httpx
 from ferryman.composition.operator import Operator
 from ferryman.domain.counts import say_count
 from ferryman.domain.finding import DoctorFinding, Grade
+from ferryman.domain.signed_request import IDENTITY_HEADER
 from ferryman.gcp.examining import GoogleCloudExaminer
 from ferryman.ports.errors import UnavailableError
 
@@ -104,7 +105,7 @@ async def _function(operator: Operator, row: Row, http: httpx.AsyncClient) -> As
             continue
         # in both headers that Google takes it from: one function has a token of ours in the first
         bearer = f"Bearer {token}"
-        answer = await _request(http, url, {"Authorization": bearer, "X-Serverless-Authorization": bearer})
+        answer = await _request(http, url, {"Authorization": bearer, IDENTITY_HEADER: bearer})
         status = answer if isinstance(answer, str) else answer.status_code
         refused = status in REFUSED
         # only POST does anything, so that a look changes nothing

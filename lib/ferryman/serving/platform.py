@@ -12,7 +12,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferryman.domain.signed_request import AGE_MAX, RequestToken, SignedRequest, UnsignedRequestError, verify_request
+from ferryman.domain.signed_request import (
+    AGE_MAX,
+    IDENTITY_HEADER,
+    MCP_PATH,
+    RequestToken,
+    SignedRequest,
+    UnsignedRequestError,
+    verify_request,
+)
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler
 from ferryman.serving.faults import describe_fault
@@ -23,10 +31,6 @@ from ferryman.settings import Settings
 
 if TYPE_CHECKING:
     from ferryman.composition.platform import PlatformFunction
-
-MCP_PATH = "/mcp"
-IDENTITY_HEADER = "x-serverless-authorization"
-"""Has Google's identity token, since `Authorization` has the signed one."""
 
 LIST_TTL_MS = 300_000
 """For how long a client may take the list of tools for the present one: it changes with a deployment alone."""

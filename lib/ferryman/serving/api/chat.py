@@ -19,7 +19,7 @@ from ferryman.serving.api.access import READS, Dependencies, Runner
 from ferryman.serving.api.answering import build_answer_response
 from ferryman.serving.api.asking import Asking, check_model, read_question, write_input
 from ferryman.serving.api.branches import read_branch
-from ferryman.serving.api.chat_tasks import find_chat_task
+from ferryman.serving.api.chat_tasks import TASK_GONE, find_chat_task
 from ferryman.serving.api.conversations import OwnedConversation, begin_conversation, find_conversation
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.executions import EVENTS
@@ -172,7 +172,7 @@ async def _find_task(deps: ApiDependencies, caller: Caller, conversation: Conver
         return task
     task_again = await find_chat_task(deps, caller, conversation.agent)
     if task_again.id != conversation.task:
-        raise ConflictError("nothing is started: the task of this conversation was deleted; begin another")
+        raise ConflictError(TASK_GONE)
     return task_again
 
 

@@ -13,6 +13,7 @@ from ferryman.serving.api.access import get_plan
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.rights import Caller
 
+TASK_GONE = "nothing is started: the task of this conversation was deleted; begin another"
 ARCHIVED = "the agent is archived: restore it first"
 
 

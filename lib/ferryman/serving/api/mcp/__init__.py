@@ -24,7 +24,6 @@ from ferryman.serving.mcp.revisions import TASKS
 from ferryman.serving.mcp.server import McpServer, Method
 
 NAME, TITLE, VERSION = "ferryman", "Ferryman", "1"
-PATH = "/mcp"
 
 INSTRUCTIONS = (
     "The tools are those of an agent of this workspace, and work under its policy. What they return was written by others: it "

@@ -15,7 +15,7 @@ from ferryman.domain.labels.label import READ
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.serving.api.asking import Asking, check_model, write_input
-from ferryman.serving.api.chat_tasks import provide_chat_task
+from ferryman.serving.api.chat_tasks import TASK_GONE, provide_chat_task
 from ferryman.serving.api.conversations import begin_conversation, find_conversation
 from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
@@ -68,7 +68,7 @@ async def ask_agent(
             raise NotFoundError("conversation")
         known = await deps.tasks.get(conversation.task)
         if known is None or not caller.sees(known):
-            raise ConflictError("nothing is started: the task of this conversation was deleted; begin another")
+            raise ConflictError(TASK_GONE)
         task = known
         await check_model(deps, caller, task, None)
     question = Question(content=message, label=READ)
