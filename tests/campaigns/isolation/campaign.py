@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ferryman.catalog.tools import FILES, find_tool
+from ferryman.catalog.tools import FILES, PLATFORM, find_tool
 from tests.campaigns.isolation.archives import import_file, list_archives
 from tests.campaigns.isolation.attempts import COUNTERS, CURSOR, Attempt, draw_attempts, list_attempts
 from tests.campaigns.isolation.belongings import TWIN, Belongings
@@ -23,6 +23,9 @@ from tests.campaigns.isolation.trial import Change, Place, Trial, change_nothing
 GUESSES = 300
 """Attempts that the seed draws, besides one at every place of every route."""
 SEED = 16
+SHARED = (FILES, PLATFORM)
+"""Kinds of tools that read and change what is the workspace's: nothing of it is one person's alone."""
+
 USED = "a list, a counter or a limit, after the other has used tools and credits"
 
 
@@ -122,7 +125,7 @@ async def run_functions(relation: Relation, *, seed: int = SEED, only: str = "")
             if attempt.kind == COUNTERS and not relation.allows(attempt) and only in USED:
                 three = [await send(place, attempt) for place in trial.places]
                 results.add(relation, replace(attempt, kind=USED), trial.judge(attempt, three))
-        attempted = [call for call in list_calls() if not (relation.shares_files and find_tool(call.path).kind == FILES)]
+        attempted = [call for call in list_calls() if not (relation.shares_workspace and find_tool(call.path).kind in SHARED)]
         for ending in ENDINGS:
             calls = [call for call in attempted if only in call.kind] if ending == ENDINGS[0] else []
             saying = Attempt(kind="a text that another's scanner would redact", method="SAY", path=ending)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.campaigns.isolation.attempts import COUNTERS, WORD, Attempt
+from tests.campaigns.isolation.attempts import COUNTERS, Attempt
 from tests.campaigns.isolation.guesses import SPELLINGS
 from tests.journeys.mcp_client import META, PAGES, TASKS, VERSION
 
@@ -40,7 +40,7 @@ def _list_named() -> Iterator[Attempt]:
         yield _complete({"type": "ref/prompt", "name": f"⟦{kind}⟧"}, "input", "")
     for key in ("⟦file⟧", "../⟦workspace⟧/⟦file⟧", "/workspaces/⟦workspace⟧/⟦file⟧", "%2e%2e/⟦workspace⟧/⟦file⟧"):
         yield _ask(KIND, "resources/read", {"uri": f"{FILE}{key}"})
-    for value in ("⟦file⟧", "", f"⟦{WORD}⟧"):
+    for value in ("⟦file⟧", ""):
         yield _complete({"type": "ref/resource", "uri": FILE + "{+key}"}, "key", value)
     for method, params in (
         ("tools/list", {}),

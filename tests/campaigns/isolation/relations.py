@@ -28,8 +28,8 @@ class Relation:
     attacker: Arrival
     victim: Arrival
     allows: Callable[[Attempt], bool] = allow_nothing
-    shares_files: bool = False
-    """Whether the files of both are the same: those of their workspace, which every task of it may read."""
+    shares_workspace: bool = False
+    """Whether both are in one workspace, whose files, agents, conversations and schedules every task of it may read."""
 
 
 async def add_other_owner(deployment: Deployment) -> Caller:
@@ -96,6 +96,6 @@ RELATIONS = (
         attacker=add_attackers_person,
         victim=add_colleague,
         allows=allow_colleagues,
-        shares_files=True,
+        shares_workspace=True,
     ),
 )
