@@ -1,7 +1,7 @@
 """Request state: what a server remembers between an `input_required` and the retry, signed, in the client's hands.
 
-It is bound to the caller, the method and its parameters, and expires. It is no token of one use: who must spend something once
-says so in a store.
+It is bound to the caller, the method and its parameters, and expires. It may be sent more than once: what must happen only once
+is held to that by a store.
 """
 
 from __future__ import annotations

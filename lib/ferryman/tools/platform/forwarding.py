@@ -19,7 +19,7 @@ FUNCTION = "platform_call"
 """The function that sends these calls on."""
 
 CALL_META, CODE_META = "com.ferryman/call", "com.ferryman/code"
-"""The members of `_meta` with the call that a request makes, execution and seq, and the code of a failure in its result."""
+"""The members of `_meta`: in a request the call that it makes (execution and seq), in a result the code of its failure."""
 
 PAGES_MAX = 20
 TTL_MAX_S = 600.0

@@ -167,7 +167,7 @@ def _find_notice(deps: ApiDependencies, caller: Caller, approval: Approval) -> s
     if deps.clock.now() >= approval.expires_at:
         return "The time in which this call could be decided about is over."
     if Right.APPROVE not in caller.rights:
-        return "You can read this, and not decide: your API key or your membership has not the right to approve."
+        return "You can read this, and not decide: your API key or your membership lacks the right to approve."
     return ""
 
 

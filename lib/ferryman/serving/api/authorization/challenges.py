@@ -63,7 +63,7 @@ def check_execution(deps: ApiDependencies, caller: Caller, execution: Execution)
 
 
 def require_right(deps: ApiDependencies, caller: Caller, right: Right) -> None:
-    """Raise 403 where the caller has not this right. A client with an access token is told which scope it needs, where another
+    """Raise 403 where the caller lacks this right. A client with an access token is told which scope it needs, where another
     scope would give it."""
     if right not in caller.rights and right not in caller.key.scopes and caller.key.issuer and right in SCOPE_OF:
         needed = tuple(dict.fromkeys((READ_SCOPE, SCOPE_OF[right])))
