@@ -176,6 +176,15 @@ async def test_a_task_of_another_workspace_is_not_there(people: McpStage) -> Non
     assert (answer.status, answer.error["message"]) == (400, "there is no such task")
 
 
+async def test_a_question_that_is_refused_begins_no_conversation(people: McpStage) -> None:
+    people.change_chat_task(model="scripted/x")
+    people.answer_wait_s, people.queue.is_open = 0.0, False
+    client, before = people.client(), len(people.memory.conversations)
+    statuses = [(await client.call_tool("ask_agent", {"message": "Hello?"})).status for _ in range(12)]
+    assert (statuses.count(200), statuses.count(429)) == (10, 2)
+    assert len(people.memory.conversations) - before == 10
+
+
 async def test_a_conversation_goes_on_from_another_client(people: McpStage) -> None:
     people.change_chat_task(model="scripted/x")
     people.orchestrator.model = ScriptedModel([says("In Harwich."), says("At nine.")])

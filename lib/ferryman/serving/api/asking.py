@@ -16,11 +16,12 @@ from ferryman.domain.conversations.message import Attachment
 from ferryman.domain.conversations.turns import write_question
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.files.keys import clean_key
+from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.domain.tasks.task import Task, find_key_problems, find_model_problems
 from ferryman.serving.api.chat_tasks import find_agent_model
 from ferryman.serving.api.errors import NotFoundError
-from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
+from ferryman.serving.api.execution_start import enqueue_first, translate_refusals
 from ferryman.serving.api.idempotency import IdempotentRequest
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.conversation import AnswerRequest, NewChatMessage, NewMessage
@@ -31,12 +32,16 @@ NO_MODEL = "is required: neither the task nor its agent names one"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Who asks, in which conversation, with which task and traced as what; `is_from_client`: through an MCP client."""
+    """Who asks, in which conversation, with which task and traced as what; `is_from_client`: through an MCP client.
+
+    `plan` is what `check_start` returned: it is asked before a conversation is begun, so that a refused question leaves none.
+    """
 
     deps: ApiDependencies
     caller: Caller
     conversation: Conversation
     task: Task
+    plan: Plan
     traceparent: str
     is_from_client: bool = False
 
@@ -47,8 +52,7 @@ class Asking:
         executions are queued.
         """
         deps, caller, task = self.deps, self.caller, self.task
-        plan = await check_start(deps, caller)
-        name = deps.ids.new("exec")
+        plan, name = self.plan, deps.ids.new("exec")
         about = {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": self.conversation.id}
         with deps.tracer.span("start_execution", about, kind="server", parent=self.traceparent):
             execution = Execution(

@@ -22,6 +22,7 @@ from ferryman.serving.api.branches import read_branch
 from ferryman.serving.api.chat_tasks import TASK_GONE, find_chat_task
 from ferryman.serving.api.conversations import OwnedConversation, begin_conversation, find_conversation
 from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.execution_start import check_start
 from ferryman.serving.api.executions import EVENTS
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
 from ferryman.serving.api.paging import ByNumber
@@ -83,6 +84,7 @@ async def create_chat_message(
     if body.conversation_id is None:
         task = await find_chat_task(deps, caller, agent_id)
         question = await read_question(deps, caller, task, body)
+        plan = await check_start(deps, caller)
         conversation = await begin_conversation(deps, caller, task, name=once.name("conv"), now=once.now)
     else:
         conversation = await find_conversation(deps, caller, body.conversation_id)
@@ -90,7 +92,8 @@ async def create_chat_message(
             raise NotFoundError("conversation")
         task = await _find_task(deps, caller, conversation)
         question = await read_question(deps, caller, task, body)
-    asking = Asking(deps=deps, caller=caller, conversation=conversation, task=task, traceparent=traceparent)
+        plan = await check_start(deps, caller)
+    asking = Asking(deps=deps, caller=caller, conversation=conversation, task=task, plan=plan, traceparent=traceparent)
     stored = await asking.ask(question, body, once, content=write_input(question))
     return await _respond(deps, caller, stored, body, chosen)
 
@@ -126,7 +129,8 @@ async def create_message(
     task = await _find_task(deps, caller, conversation)
     parent = await _find_parent(deps, conversation, body)
     question = await read_question(deps, caller, task, body, parent=parent)
-    asking = Asking(deps=deps, caller=caller, conversation=conversation, task=task, traceparent=traceparent)
+    plan = await check_start(deps, caller)
+    asking = Asking(deps=deps, caller=caller, conversation=conversation, task=task, plan=plan, traceparent=traceparent)
     stored = await asking.ask(question, body, once, content=write_input(question))
     return await _respond(deps, caller, stored, body, chosen)
 
@@ -153,7 +157,8 @@ async def create_answer(
     earlier = await _find_message(deps, conversation, message_number)
     if earlier.role is Speaker.ASSISTANT:
         earlier = await _find_message(deps, conversation, earlier.parent)
-    asking = Asking(deps=deps, caller=caller, conversation=conversation, task=task, traceparent=traceparent)
+    plan = await check_start(deps, caller)
+    asking = Asking(deps=deps, caller=caller, conversation=conversation, task=task, plan=plan, traceparent=traceparent)
     repeated = Question(content=earlier.content, attachments=earlier.attachments)
     stored = await asking.ask(Question(again=earlier.number), request, once, content=write_input(repeated))
     return await _respond(deps, caller, stored, request, chosen)

@@ -61,6 +61,7 @@ async def ask_agent(
     if conversation_id is None:
         task = await provide_chat_task(deps, caller, agent)
         await check_model(deps, caller, task, None)
+        plan = await check_start(deps, caller)
         conversation = await begin_conversation(deps, caller, task, name=deps.ids.new("conv"), now=deps.clock.now())
     else:
         conversation = await find_conversation(deps, caller, conversation_id)
@@ -71,6 +72,7 @@ async def ask_agent(
             raise ConflictError(TASK_GONE)
         task = known
         await check_model(deps, caller, task, None)
+        plan = await check_start(deps, caller)
     question = Question(content=message, label=READ)
     once = IdempotentRequest(deps, caller, "", None)
     asking = Asking(
@@ -78,6 +80,7 @@ async def ask_agent(
         caller=caller,
         conversation=conversation,
         task=task,
+        plan=plan,
         traceparent=deps.tracer.traceparent(),
         is_from_client=True,
     )
