@@ -214,7 +214,10 @@ async def test_the_token_of_another_approval_decides_nothing(browser: httpx.Asyn
 
 @pytest.mark.parametrize(
     "headers",
-    [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}],
+    [
+        *({"Origin": origin} for origin in ("https://evil.example", "null", "https://[", "https://api.test@evil.example")),
+        *({"Sec-Fetch-Site": site} for site in ("cross-site", "same-site")),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("button", ["approve", "sign-in"])

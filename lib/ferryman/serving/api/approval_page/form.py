@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,7 +15,7 @@ def refuse_foreign(request: Request) -> None:
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     is_foreign = site is not None and site not in ("same-origin", "none")
     if site is None and origin is not None:
-        is_foreign = urlsplit(origin).netloc != request.headers.get("host", "")
+        is_foreign = origin.partition("://")[2] != request.headers.get("host", "")
     if is_foreign:
         raise HTTPException(403, "this form was sent by a page of another site")
 
