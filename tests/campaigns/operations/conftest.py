@@ -6,9 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.conftest import KEY, admin, clients, journey, new_client, new_key, served_model, stack, unreachable_models
+from tests.journeys.conftest import (
+    KEY,
+    admin,
+    clients,
+    journey,
+    key,
+    new_client,
+    new_key,
+    served_model,
+    stack,
+    unreachable_models,
+)
 
-__all__ = ["admin", "clients", "journey", "new_client", "new_key", "served_model", "stack", "unreachable_models"]
+__all__ = ["admin", "clients", "journey", "key", "new_client", "new_key", "served_model", "stack", "unreachable_models"]
 
 ROOT = Path(__file__).parents[3]
 PARTS = ("lib", "functions", "infra", "locks")
