@@ -57,7 +57,7 @@ hostile: $(READY) ## A hostile model through the whole local stack: every scenar
 	@$(BIN)/python -m tests.campaigns.hostile --every $(EVERY)
 
 platform: $(READY) ## Mutated and replayed requests to the platform's own server: 0 accepted, 0 good ones refused; SEED draws others
-	@$(BIN)/python -m tests.campaigns.platform --seed $(or $(SEED),20) $(ARGS)
+	@$(BIN)/python -m tests.campaigns.signed_requests --seed $(or $(SEED),20) $(ARGS)
 
 isolation: $(READY) ## Attempts at what belongs to another owner, workspace or person, drawn by SEED: 0 succeed, 0 tell that it is there
 	@$(BIN)/python -m tests.campaigns.isolation --seed $(or $(SEED),16) $(ARGS)

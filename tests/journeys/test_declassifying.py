@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from tests.journeys.conftest import Journey, asks, call, says
-from tests.journeys.test_approvals import HOST, await_question, journey, key
+from tests.journeys.test_approvals import HOST, await_question
 from tests.journeys.test_command_line import Shell
-
-__all__ = ["journey", "key"]
 
 PLACE = "/orders/ord-7731"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaigns.platform.campaign import run_campaign
+from tests.campaigns.signed_requests.campaign import run_campaign
 
 
 async def test_no_mutation_or_replay_is_accepted_and_no_good_request_refused(monkeypatch: pytest.MonkeyPatch) -> None:

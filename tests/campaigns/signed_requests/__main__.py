@@ -1,4 +1,4 @@
-"""`python -m tests.campaigns.platform`: mutated and replayed requests to the platform, and how many were accepted."""
+"""`python -m tests.campaigns.signed_requests`: mutated and replayed requests to the platform, and how many were accepted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import secrets
 import sys
 
-from tests.campaigns.platform.campaign import run_campaign
+from tests.campaigns.signed_requests.campaign import run_campaign
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ from itertools import islice
 from random import Random
 
 from ferryman.catalog.tools import TOOLS
-from tests.campaigns.platform.mutations import Attempt, Mutator
+from tests.campaigns.signed_requests.mutations import Attempt, Mutator
 from tests.tools.platform_tools.rig import CALLER, Rig
 
 GOOD_EVERY = 10
