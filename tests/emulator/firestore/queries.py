@@ -38,6 +38,7 @@ from ferryman.gcp.job_work import FirestoreJobWork
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.members import FirestoreMembers
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
+from ferryman.gcp.past_messages import FirestorePastMessages
 from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
@@ -320,6 +321,11 @@ async def audited(clients: GoogleClients) -> None:
     await FirestoreAuditEntries(clients).list("ann", "w", most=1)
 
 
+async def past_messages_found(clients: GoogleClients) -> None:
+    for conversation in (None, "conv_1"):
+        await FirestorePastMessages(clients).find(["ferry"], workspace="w", conversation=conversation)
+
+
 async def chats_listed(clients: GoogleClients) -> None:
     conversations = FirestoreConversations(clients)
     for agent, after in ((None, None), ("a", Position(NOW, "c"))):
@@ -366,6 +372,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreConversations.list": (chats_listed,),
     "FirestoreConversations.list_messages": (chats_listed,),
+    "FirestorePastMessages.find": (past_messages_found,),
     "FirestoreJournal.steps": (stepped,),
     "FirestoreJournal.tickets": (ticketed,),
     "FirestoreJournal.receipts": (receipted,),
