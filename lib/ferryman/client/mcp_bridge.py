@@ -161,7 +161,7 @@ def _name_request(number: object) -> str:
 async def _read_events(answer: httpx.Response) -> AsyncIterator[bytes]:
     """Yield the data of the events of a stream. Lines end with a line feed alone: a message may hold any other break."""
     data, rest = bytearray(), b""
-    with suppress(httpx.RemoteProtocolError):  # a stream that broke off has no more
+    with suppress(httpx.RemoteProtocolError):  # a stream that broke off has nothing further
         async for part in answer.aiter_bytes():
             *lines, rest = (rest + part).split(b"\n")
             for raw in lines:

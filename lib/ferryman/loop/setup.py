@@ -176,7 +176,7 @@ async def _build_opening(
         "execution_id": execution.id,
         "task_name": task.name,
     }
-    # a conversation goes on for many questions: what the task is stands before all of them, and before what a client wrote
+    # a conversation goes on for many questions: what the task is comes before all of them, and before what a client wrote
     is_apart = bool(execution.answer or execution.has_foreign_input)
     fixed_texts = (start.agent.system_prompt, task.system_prompt, task.task_prompt if is_apart else "")
     prompts = (prompt.render_variables(text, variables) for text in fixed_texts)

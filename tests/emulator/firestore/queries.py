@@ -321,15 +321,11 @@ async def audited(clients: GoogleClients) -> None:
     await FirestoreAuditEntries(clients).list("ann", "w", most=1)
 
 
-async def past_messages_found(clients: GoogleClients) -> None:
-    for conversation in (None, "conv_1"):
-        await FirestorePastMessages(clients).find(["ferry"], workspace="w", conversation=conversation)
-
-
 async def chats_listed(clients: GoogleClients) -> None:
     conversations = FirestoreConversations(clients)
     for agent, after in ((None, None), ("a", Position(NOW, "c"))):
         await conversations.list("ann", "w", agent=agent, after=after)
+        await FirestorePastMessages(clients).find(["ferry"], workspace="w", conversation=agent)
     await conversations.list_messages("c", after=1, most=9)
 
 
@@ -372,7 +368,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreConversations.list": (chats_listed,),
     "FirestoreConversations.list_messages": (chats_listed,),
-    "FirestorePastMessages.find": (past_messages_found,),
+    "FirestorePastMessages.find": (chats_listed,),
     "FirestoreJournal.steps": (stepped,),
     "FirestoreJournal.tickets": (ticketed,),
     "FirestoreJournal.receipts": (receipted,),

@@ -1,4 +1,4 @@
-"""Schedules that agents set: once however often a call comes, within the owner's limits, with no more than their task has."""
+"""Schedules that agents set: once however often a call comes, within the owner's limits, with at most what their task has."""
 
 from __future__ import annotations
 

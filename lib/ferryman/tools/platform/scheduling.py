@@ -1,4 +1,4 @@
-"""Schedules that an agent sets: tasks of their own, which have no more than the task that asked for them (`cron_*`).
+"""Schedules that an agent sets: tasks of their own, which have at most what the task has that asked for them (`cron_*`).
 
 The model writes the prompt and the times alone. Tools, integrations, limits and rules are those of the task whose execution
 asks, without the tools that change schedules, and without those that the execution itself may not call; credentials are not

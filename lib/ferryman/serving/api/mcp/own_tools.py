@@ -78,7 +78,7 @@ OWN_TOOLS: Mapping[str, dict[str, Any]] = {
         _build(
             GET_EXECUTION,
             "Pick up an execution",
-            "Return the result of a call, a task or an answer by its execution_id, whoever started it, or how far it is.",
+            "Return the result of a call, a task or an answer by its execution_id, or how far it is. Anyone may have begun it.",
             {
                 "execution_id": _ID,
                 "wait_s": {
