@@ -19,6 +19,7 @@ from emulator.clock import EmulatorClock
 from emulator.functions import FunctionFailedError, Functions
 from emulator.identity import IdentityTokens
 from emulator.internet import Internet
+from emulator.internet.mcp import McpServer, read_mcp_rules
 from emulator.internet.oauth import OAuthServer, read_rules
 from emulator.internet.routes import read_route
 from emulator.messages import Messages
@@ -93,6 +94,9 @@ def admin_app(cloud: ManagedCloud) -> App:
         route("/hosts/{name}", "DELETE", _remove_host),
         route("/oauth/{name}", "GET", _oauth),
         route("/oauth/{name}", "PATCH", _change_oauth),
+        route("/mcp/{name}", "GET", _mcp),
+        route("/mcp/{name}", "PATCH", _change_mcp),
+        route("/mcp/{name}/sessions", "DELETE", _forget_sessions),
         route("/requests", "GET", _requests),
         route("/requests", "DELETE", _forget_requests),
         route("/ca", "POST", _trust),
@@ -174,10 +178,13 @@ async def _hosts(cloud: ManagedCloud, _: Request) -> Answer:
 
 
 async def _put_host(cloud: ManagedCloud, request: Request) -> Answer:
-    body = await _body(request, "port", "routes", "oauth", "addresses", "dial", "lookup_s")
+    body = await _body(request, "port", "routes", "oauth", "mcp", "addresses", "dial", "lookup_s")
     host = request.path_params["name"]
-    if sum(kind in body for kind in ("port", "routes", "oauth")) != 1:
-        raise InvalidRequestError("body must have either port, routes or oauth")
+    if sum(kind in body for kind in ("port", "routes", "oauth", "mcp")) != 1:
+        raise InvalidRequestError("body must have either port, routes, oauth or mcp")
+    if "mcp" in body:
+        cloud.internet.serve_mcp(host, read_mcp_rules(body["mcp"], "body.mcp"))
+        return {"name": host.lower(), **cloud.internet.hosts()[host.lower()]}
     if "oauth" in body:
         cloud.internet.authorize(host, read_rules(body["oauth"], "body.oauth"))
         return {"name": host.lower(), **cloud.internet.hosts()[host.lower()]}
@@ -225,6 +232,31 @@ async def _change_oauth(cloud: ManagedCloud, request: Request) -> Answer:
     """Change the rules; what was issued stays valid until it expires."""
     server = _server(cloud, request)
     server.rules = read_rules(await _json(request), "body", server.rules)
+    return server.report()
+
+
+def _mcp_server(cloud: ManagedCloud, request: Request) -> McpServer:
+    name = request.path_params["name"]
+    server = cloud.internet.mcp_server(name)
+    if server is None:
+        raise UnknownFunctionError(f"{name} is no MCP server")
+    return server
+
+
+async def _mcp(cloud: ManagedCloud, request: Request) -> Answer:
+    return _mcp_server(cloud, request).report()
+
+
+async def _change_mcp(cloud: ManagedCloud, request: Request) -> Answer:
+    """Change the rules, from the next request on."""
+    server = _mcp_server(cloud, request)
+    server.rules = read_mcp_rules(await _json(request), "body", server.rules)
+    return server.report()
+
+
+async def _forget_sessions(cloud: ManagedCloud, request: Request) -> Answer:
+    server = _mcp_server(cloud, request)
+    server.forget_sessions()
     return server.report()
 
 

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from emulator.clock import EmulatorClock
 from emulator.files import replace
 from emulator.internet.authority import Authority
+from emulator.internet.mcp import McpRules, McpServer
 from emulator.internet.names import HostEntry, HostNames, host_name
 from emulator.internet.oauth import OAuthServer, Rules
 from emulator.internet.routes import ReceivedRequest, Route, answer, find
@@ -43,6 +44,7 @@ class Internet:
         client = self._authority.client()
         self._routes: dict[str, tuple[Route, ...]] = {}
         self._servers: dict[str, OAuthServer] = {}
+        self._mcp_servers: dict[str, McpServer] = {}
         self._requests: deque[ReceivedRequest] = deque(maxlen=REQUESTS_MAX)
         self.search = MetaSearch(self._requests.append, lambda: clock.now().timestamp())
         self._web = Web(tls=self._authority.context(self._is_served))
@@ -57,7 +59,7 @@ class Internet:
         )
 
     def _is_served(self, name: str) -> bool:
-        return name in self._routes or name in self._servers
+        return name in self._routes or name in self._servers or name in self._mcp_servers
 
     @property
     def table(self) -> Path:
@@ -85,7 +87,7 @@ class Internet:
         """Let a host answer with these routes; of given addresses, `dial` maps those that lead somewhere. Raise
         InvalidRequestError."""
         entry = self._names.put(host, port=self.port, addresses=addresses, dial=dial)
-        self._servers.pop(host_name(host), None)
+        self._forget_host(host_name(host))
         self._routes[host_name(host)] = tuple(routes)
         return entry
 
@@ -97,19 +99,29 @@ class Internet:
     def authorize(self, host: str, rules: Rules) -> HostEntry:
         """Let a host be an OAuth server that knows no token yet. Raise InvalidRequestError."""
         entry = self._names.put(host, port=self.port)
-        self._routes.pop(host_name(host), None)
+        self._forget_host(host_name(host))
         self._servers[host_name(host)] = OAuthServer(rules, self._clock)
+        return entry
+
+    def serve_mcp(self, host: str, rules: McpRules) -> HostEntry:
+        """Let a host be an MCP server. Raise InvalidRequestError."""
+        entry = self._names.put(host, port=self.port)
+        self._forget_host(host_name(host))
+        self._mcp_servers[host_name(host)] = McpServer(host_name(host), rules, self._clock, self._is_token)
         return entry
 
     def server(self, host: str) -> OAuthServer | None:
         """Return the OAuth server at a host."""
         return self._servers.get(host.lower())
 
+    def mcp_server(self, host: str) -> McpServer | None:
+        """Return the MCP server at a host."""
+        return self._mcp_servers.get(host.lower())
+
     def map(self, host: str, port: int, *, addresses: Sequence[str] = (), dial: Mapping[str, int] | None = None) -> HostEntry:
         """Let a name stand for a server of the user's own on a loopback port. Raise InvalidRequestError."""
         entry = self._names.put(host, port=port, addresses=addresses, dial=dial)
-        self._routes.pop(host_name(host), None)
-        self._servers.pop(host_name(host), None)
+        self._forget_host(host_name(host))
         return entry
 
     def slow(self, host: str, lookup_s: float) -> None:
@@ -118,9 +130,16 @@ class Internet:
 
     def remove(self, host: str) -> bool:
         """Forget a host; false if it was not there. Its address stays its own."""
-        self._routes.pop(host.lower(), None)
-        self._servers.pop(host.lower(), None)
+        self._forget_host(host.lower())
         return self._names.remove(host)
+
+    def _forget_host(self, host: str) -> None:
+        for kind in (self._routes, self._servers, self._mcp_servers):
+            kind.pop(host, None)
+
+    def _is_token(self, host: str, token: str, resource: str) -> bool:
+        server = self._servers.get(host)
+        return server is not None and server.is_valid(token, resource)
 
     def hosts(self) -> Mapping[str, Mapping[str, object]]:
         """Return every name with its addresses, its ports and, for a canned one, how many routes it has."""
@@ -173,6 +192,9 @@ class Internet:
         self._requests.append(received)
         if received.host in self._servers:
             await self._servers[received.host](scope, _repeat(body, receive), send)
+            return
+        if received.host in self._mcp_servers:
+            await self._mcp_servers[received.host](scope, _repeat(body, receive), send)
             return
         route = find(self._routes.get(received.host, ()), received.method, received.path)
         if route is not None and route.delay_s:

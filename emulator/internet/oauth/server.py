@@ -55,6 +55,10 @@ class OAuthServer:
         """Return how often each grant was used, and everything secret that was given out, for a search."""
         return {"counts": dict(self._store.counts), "issued": list(self._store.issued)}
 
+    def is_valid(self, token: str, resource: str) -> bool:
+        """Return whether a token is good now for this resource (RFC 8707)."""
+        return self._store.is_valid(token, resource)
+
     async def _authorize(self, request: Request) -> Response:
         if request.method == "POST":
             parameters = _form(await request.body())

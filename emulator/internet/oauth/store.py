@@ -120,10 +120,11 @@ class TokenStore:
         """Issue a token of the login that is no OAuth."""
         return str(self._access(rules, Family(client=user, scope=""))["access_token"])
 
-    def is_valid(self, token: str) -> bool:
-        """Return whether the token opens what is protected."""
+    def is_valid(self, token: str, resource: str | None = None) -> bool:
+        """Return whether the token opens what is protected; with a `resource`, only one that is for it."""
         family, expires = self.access.get(token, (None, 0.0))
-        return family is not None and not family.revoked and expires > self.now()
+        is_open = family is not None and not family.revoked and expires > self.now()
+        return is_open and (resource is None or (family is not None and family.resource == resource))
 
     def _issue(self, rules: Rules, family: Family, issuer: str) -> dict[str, object]:
         if rules.rotate or not family.refresh:

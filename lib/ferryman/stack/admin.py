@@ -106,6 +106,18 @@ class Admin:
         """Return how often each grant was used at an OAuth server, and all that it has `issued`."""
         return await self._ask("GET", f"/oauth/{host}")
 
+    async def serve_mcp(self, host: str, rules: Mapping[str, Any]) -> None:
+        """Have `host` be an MCP server with these rules."""
+        await self._ask("PUT", f"/hosts/{host}", {"mcp": dict(rules)})
+
+    async def change_mcp(self, host: str, rules: Mapping[str, Any]) -> None:
+        """Have an MCP server go on with other rules: descriptors that changed, tools that came and went."""
+        await self._ask("PATCH", f"/mcp/{host}", rules)
+
+    async def read_mcp(self, host: str) -> dict[str, Any]:
+        """Return what an MCP server has counted: requests by method, the calls of its tools, people's answers, its tasks."""
+        return await self._ask("GET", f"/mcp/{host}")
+
     async def trust(self, path: Path) -> None:
         """Trust the CA certificates of a PEM file (an absolute path) on the simulated internet."""
         await self._ask("POST", "/ca", {"path": str(path)})
