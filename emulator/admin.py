@@ -19,7 +19,7 @@ from emulator.clock import EmulatorClock
 from emulator.functions import FunctionFailedError, Functions
 from emulator.identity import IdentityTokens
 from emulator.internet import Internet
-from emulator.internet.mcp import McpServer, read_mcp_rules
+from emulator.internet.mcp import SimulatedMcpServer, read_mcp_rules
 from emulator.internet.oauth import OAuthServer, read_rules
 from emulator.internet.routes import read_route
 from emulator.messages import Messages
@@ -235,7 +235,7 @@ async def _change_oauth(cloud: ManagedCloud, request: Request) -> Answer:
     return server.report()
 
 
-def _mcp_server(cloud: ManagedCloud, request: Request) -> McpServer:
+def _mcp_server(cloud: ManagedCloud, request: Request) -> SimulatedMcpServer:
     name = request.path_params["name"]
     server = cloud.internet.mcp_server(name)
     if server is None:

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from emulator.clock import EmulatorClock
 from emulator.files import replace
 from emulator.internet.authority import Authority
-from emulator.internet.mcp import McpRules, McpServer
+from emulator.internet.mcp import McpRules, SimulatedMcpServer
 from emulator.internet.names import HostEntry, HostNames, host_name
 from emulator.internet.oauth import OAuthServer, Rules
 from emulator.internet.routes import ReceivedRequest, Route, answer, find
@@ -44,7 +44,7 @@ class Internet:
         client = self._authority.client()
         self._routes: dict[str, tuple[Route, ...]] = {}
         self._servers: dict[str, OAuthServer] = {}
-        self._mcp_servers: dict[str, McpServer] = {}
+        self._mcp_servers: dict[str, SimulatedMcpServer] = {}
         self._requests: deque[ReceivedRequest] = deque(maxlen=REQUESTS_MAX)
         self.search = MetaSearch(self._requests.append, lambda: clock.now().timestamp())
         self._web = Web(tls=self._authority.context(self._is_served))
@@ -107,14 +107,14 @@ class Internet:
         """Let a host be an MCP server. Raise InvalidRequestError."""
         entry = self._names.put(host, port=self.port)
         self._forget_host(host_name(host))
-        self._mcp_servers[host_name(host)] = McpServer(host_name(host), rules, self._clock, self._is_token)
+        self._mcp_servers[host_name(host)] = SimulatedMcpServer(host_name(host), rules, self._clock, self._is_token)
         return entry
 
     def server(self, host: str) -> OAuthServer | None:
         """Return the OAuth server at a host."""
         return self._servers.get(host.lower())
 
-    def mcp_server(self, host: str) -> McpServer | None:
+    def mcp_server(self, host: str) -> SimulatedMcpServer | None:
         """Return the MCP server at a host."""
         return self._mcp_servers.get(host.lower())
 

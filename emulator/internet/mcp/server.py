@@ -28,7 +28,7 @@ IsValid = Callable[[str, str, str], bool]
 """Whether a token of the server at a host is good now for a resource."""
 
 
-class McpServer:
+class SimulatedMcpServer:
     """An ASGI application; `rules` may be changed while it serves."""
 
     def __init__(self, host: str, rules: McpRules, clock: EmulatorClock, is_valid: IsValid) -> None:

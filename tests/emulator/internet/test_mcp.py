@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from emulator.clock import EmulatorClock
-from emulator.internet.mcp import McpRules, McpServer, read_mcp_rules
+from emulator.internet.mcp import McpRules, SimulatedMcpServer, read_mcp_rules
 from emulator.internet.mcp.revisions import CAPABILITIES, LEGACY, MODERN, TASKS, VERSION
 from emulator.reading import InvalidRequestError
 
@@ -22,7 +22,7 @@ TOKEN = "for-this-server"
 class Peer:
     """The server and a client that writes requests of either revision."""
 
-    def __init__(self, http: httpx.AsyncClient, server: McpServer) -> None:
+    def __init__(self, http: httpx.AsyncClient, server: SimulatedMcpServer) -> None:
         self.http = http
         self.server = server
         self.session = ""
@@ -61,7 +61,7 @@ async def peer() -> AsyncIterator[Peer]:
     def is_valid(host: str, token: str, resource: str) -> bool:
         return (host, token, resource) == ("login.test", TOKEN, "https://mcp.test/mcp")
 
-    server = McpServer("mcp.test", McpRules(slow_s=0.0), EmulatorClock(), is_valid)
+    server = SimulatedMcpServer("mcp.test", McpRules(slow_s=0.0), EmulatorClock(), is_valid)
     transport = httpx.ASGITransport(app=server)  # type: ignore[arg-type] # an ASGI application by its shape
     async with httpx.AsyncClient(transport=transport, base_url="https://mcp.test") as http:
         yield Peer(http, server)
