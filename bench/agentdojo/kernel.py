@@ -26,6 +26,7 @@ from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore
@@ -33,7 +34,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
-from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies

@@ -19,8 +19,8 @@ from ferryman.gcp import documents, execution_documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.places import Places
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.vault import seal
 from ferryman.vault.seal import PublicKey
 

@@ -23,6 +23,7 @@ from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
+from ferryman.inmemory.credentials import MCP_SERVERS, MemoryConnections, MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.invitations import MemoryInvitations
@@ -37,7 +38,7 @@ from ferryman.inmemory.past_messages import MemoryPastMessages
 from ferryman.inmemory.queue import MemoryKeptTimers, MemoryQueue, MemoryTimers
 from ferryman.inmemory.running_calls import MemoryRunningCalls
 from ferryman.inmemory.schedules import MemorySchedules
-from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.usage import MemoryUsage
@@ -86,7 +87,8 @@ class Stores:
 
     `set_timers` answers of each timer whose it is, a task's, the sweep's or `kept`, and when it is due. `ask` creates the
     document of an execution as an application does, `forget` deletes it; `keep` has a workspace keep its executions for some
-    days; `read_refused` returns what is left of one that was refused.
+    days; `read_refused` returns what is left of one that was refused. `place_server`
+    stores the document of an MCP server, with nothing in it.
     """
 
     owners: Owners
@@ -105,6 +107,8 @@ class Stores:
     tasks: Tasks
     credentials: Credentials
     connections: Connections
+    server_credentials: Credentials
+    server_connections: Connections
     clusters: Clusters
     executions: Executions
     file_quotas: FileQuotas
@@ -130,6 +134,7 @@ class Stores:
     keep: Callable[[str, int], Awaitable[None]]
     forget: Callable[[str], Awaitable[None]]
     read_refused: Answer
+    place_server: Callable[[str], Awaitable[None]]
 
 
 def build_kept(name: str, days: int) -> Workspace:
@@ -160,6 +165,9 @@ async def in_memory() -> AsyncIterator[Stores]:
     async def read_refused(name: str) -> Mapping[str, Any]:
         return memory.refused[name]
 
+    async def place_server(name: str) -> None:
+        memory.mcp_servers[name] = {}
+
     yield Stores(
         owners=MemoryOwners(memory),
         keys=MemoryApiKeys(memory),
@@ -177,6 +185,8 @@ async def in_memory() -> AsyncIterator[Stores]:
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
         connections=MemoryConnections(memory),
+        server_credentials=MemoryCredentials(memory, MCP_SERVERS),
+        server_connections=MemoryConnections(memory, MCP_SERVERS),
         clusters=MemoryClusters(memory),
         executions=MemoryExecutions(memory),
         file_quotas=MemoryFileQuotas(memory),
@@ -202,6 +212,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         keep=keep,
         forget=forget,
         read_refused=read_refused,
+        place_server=place_server,
     )
 
 
@@ -226,6 +237,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.contexts import FirestoreContexts
     from ferryman.gcp.conversations import FirestoreConversations
+    from ferryman.gcp.credentials import FirestoreCredentials
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.file_quotas import FirestoreFileQuotas
     from ferryman.gcp.halts import FirestoreHalts
@@ -240,7 +252,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.queue import CloudTasksKept, CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.running_calls import FirestoreRunningCalls
     from ferryman.gcp.schedules import FirestoreSchedules
-    from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.gcp.tasks import FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
     from ferryman.gcp.tokens import FirestoreTokens
     from ferryman.gcp.usage import FirestoreUsage
@@ -299,6 +311,9 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
         assert fields.pop("admitted") is False
         return fields
 
+    async def place_server(name: str) -> None:
+        await clients.firestore().document(MCP_SERVERS, name).create({})
+
     try:
         yield Stores(
             owners=FirestoreOwners(clients),
@@ -317,6 +332,8 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             connections=FirestoreConnections(clients),
+            server_credentials=FirestoreCredentials(clients, MCP_SERVERS),
+            server_connections=FirestoreConnections(clients, MCP_SERVERS),
             clusters=FirestoreClusters(clients),
             executions=FirestoreExecutions(clients),
             file_quotas=FirestoreFileQuotas(clients),
@@ -342,6 +359,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             keep=keep,
             forget=forget,
             read_refused=read_refused,
+            place_server=place_server,
         )
     finally:
         await clients.close()

@@ -22,9 +22,9 @@ from ferryman.domain.workspaces.workspace import Workspace, build_default_worksp
 from ferryman.inmemory.alerts import MemoryAlerts
 from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.tools.alerting.notify import send_notice
 from ferryman.tools.alerting.send import SendingDependencies, send_alert

@@ -23,12 +23,13 @@ from ferryman.domain.workspaces.workspace import build_default_workspace
 from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.conversations import FirestoreConversations
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.keyed import FirestoreKeyedRequests
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.places import Places
 from ferryman.gcp.retention import EXPIRE_AT, Retention
-from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.workspaces import FirestoreWorkspaces

@@ -29,6 +29,7 @@ from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import MemoryKeyStore
@@ -37,7 +38,7 @@ from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.model import ScriptedModel
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
-from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies

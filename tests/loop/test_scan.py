@@ -9,7 +9,7 @@ from ferryman.domain.credentials.former import KNOWN
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool, Exchange, Extract, TokenExchange, build_cluster
 from ferryman.inmemory.clock import START
-from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.loop.preamble import RULES
 from tests.builders import build_label
 from tests.loop.conftest import KEY, at_rest, redacted, says

@@ -38,6 +38,7 @@ from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.conversations import MemoryConversations
+from ferryman.inmemory.credentials import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.invitations import MemoryInvitations
@@ -50,7 +51,7 @@ from ferryman.inmemory.objects import MemoryObjects
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
-from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.inmemory.usage import MemoryUsage
 from ferryman.inmemory.user_documents import MemoryUserDocuments
 from ferryman.inmemory.workspaces import MemoryWorkspaces

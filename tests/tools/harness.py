@@ -18,10 +18,10 @@ from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.credentials import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
-from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.ports.gate import PieceTally

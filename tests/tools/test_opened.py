@@ -11,7 +11,7 @@ import pytest
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.expiring import ExpiringCache
 from ferryman.inmemory.clock import START
-from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.tools.execute_call import ToolDependencies, scan_output
 from tests.canaries.canary import create_key
 

@@ -12,9 +12,9 @@ from threading import Thread
 
 from bench.tool.journal import Journal, build_names
 from ferryman.composition.tool import ToolFunction
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
-from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.serving import tool

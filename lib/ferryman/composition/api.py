@@ -190,6 +190,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.conversations import FirestoreConversations
+    from ferryman.gcp.credentials import FirestoreCredentials
     from ferryman.gcp.deciding import SecretManagerDecisionKeys
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.file_quotas import FirestoreFileQuotas
@@ -211,7 +212,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.secret_manager import SecretManagerClient
-    from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.gcp.tasks import FirestoreTasks
     from ferryman.gcp.usage import FirestoreUsage
     from ferryman.gcp.user_documents import FirestoreUserDocuments
     from ferryman.gcp.workspaces import FirestoreWorkspaces

@@ -19,6 +19,7 @@ from ferryman.gcp.clock import RandomIds, SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.conversations import FirestoreConversations
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.discovery import RemoteDiscovery
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.file_quotas import FirestoreFileQuotas
@@ -45,7 +46,7 @@ from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.secret_manager import SecretManagerClient
 from ferryman.gcp.signing import SecretManagerReceiptKeys
-from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.workspaces import FirestoreWorkspaces

@@ -8,14 +8,15 @@ from ferryman.egress.build import build_gate
 from ferryman.gcp.approvals import FirestoreApprovals
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.connections import FirestoreConnections
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import HttpClient
 from ferryman.gcp.identity import TokenCallers
 from ferryman.gcp.keys import SecretManagerKeys
 from ferryman.gcp.log import JsonLog
+from ferryman.gcp.places import MCP_SERVERS
 from ferryman.gcp.secret_manager import SecretManagerClient
-from ferryman.gcp.tasks import FirestoreCredentials
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
@@ -44,6 +45,8 @@ class ToolFunction:
             tickets=FirestoreTickets(firestore, request_s=settings.request_s),
             credentials=FirestoreCredentials(firestore),
             connections=FirestoreConnections(firestore),
+            server_credentials=FirestoreCredentials(firestore, MCP_SERVERS),
+            server_connections=FirestoreConnections(firestore, MCP_SERVERS),
             tokens=FirestoreTokens(firestore),
             vault=self.vault,
             gate=gate,

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 FORMER = ".former"
 """How the name of a document with former values of a credential ends."""
+TASKS, MCP_SERVERS = "tasks", "mcp_servers"
+"""The collections of what has credentials of its own: tasks, and the MCP servers of agents."""
 USERS = "concierge"
 """The collection of users, below each of whom are the collections of what is kept for them."""
 
@@ -52,15 +54,18 @@ class Places:
     def locate_agent(self, agent: str) -> AsyncDocumentReference:
         return self.client.document("agents", agent)
 
-    def locate_credential(self, task: str, name: str) -> AsyncDocumentReference:
-        return self.client.document("tasks", task, "credentials", name)
+    def locate_holder(self, holders: str, holder: str) -> AsyncDocumentReference:
+        return self.client.document(holders, holder)
 
-    def locate_former(self, task: str, name: str) -> AsyncDocumentReference:
+    def locate_credential(self, task: str, name: str, holders: str = TASKS) -> AsyncDocumentReference:
+        return self.client.document(holders, task, "credentials", name)
+
+    def locate_former(self, task: str, name: str, holders: str = TASKS) -> AsyncDocumentReference:
         # beside the credentials, so that one query brings both; no credential's name has a full stop
-        return self.locate_credential(task, name + FORMER)
+        return self.locate_credential(task, name + FORMER, holders)
 
-    def locate_connection(self, task: str, digest: str) -> AsyncDocumentReference:
-        return self.client.document("tasks", task, "connections", digest)
+    def locate_connection(self, task: str, digest: str, holders: str = TASKS) -> AsyncDocumentReference:
+        return self.client.document(holders, task, "connections", digest)
 
     def locate_cluster(self, task: str, name: str) -> AsyncDocumentReference:
         # a cluster's name is any text

@@ -110,3 +110,8 @@ def filter_by(query: Any, *conditions: Condition) -> Any:
     for condition in conditions:
         query = query.where(filter=FieldFilter(*condition))
     return query
+
+
+async def count_found(query: Any, transaction: Transaction) -> int:
+    """Count the documents that `query` finds. Where another transaction adds one meanwhile, this one runs again."""
+    return int((await query.count().get(transaction=transaction))[0][0].value)

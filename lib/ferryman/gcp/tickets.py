@@ -24,13 +24,13 @@ from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
 from ferryman.gcp import documents
 from ferryman.gcp.approvals import create_approval, read_approval, withdraw_stored
+from ferryman.gcp.credentials import VERSIONS, read_versions
 from ferryman.gcp.documents import StoredDocument
 from ferryman.gcp.execution_documents import ADMITTED, read_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
 from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction, read_together
-from ferryman.gcp.tasks import VERSIONS, read_versions
 from ferryman.gcp.user_documents import get_version, locate_all, write_all
 from ferryman.gcp.wire import MaskedDocument, get_wire
 from ferryman.ports.errors import UnavailableError

@@ -61,6 +61,8 @@ class Memory:
     agents: dict[str, Agent] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
+    mcp_servers: dict[str, Any] = field(default_factory=dict)
+    """Those of agents, whose credentials are by `mcp_servers/ID`."""
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
     credentials: dict[str, dict[str, SealedCredential]] = field(default_factory=dict)
     former: dict[str, dict[str, FormerValues]] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""The port of a task's sealed credentials, and of their former values."""
+"""The port of the sealed credentials of tasks, or of the MCP servers of agents, and of their former values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -11,7 +11,10 @@ from ferryman.domain.credentials.former import FormerValues
 
 
 class Credentials(Protocol):
-    """A task's sealed credentials. The version that must be current is stored at the task, so that a rollback is detected.
+    """The sealed credentials of tasks; another store of the same kind has those of MCP servers, whose id is `task` then.
+
+    The version that must be current is stored at the task, so that a rollback is detected; `read_versions` returns those of
+    all, by name, also of what was deleted.
 
     `put` raises `StaleError` when the label's version is not the next one, and `LimitReachedError` where the task has `most`
     others, counted in the transaction that writes. `reseal` stores ciphertext and key version of `after`, unless something
@@ -24,6 +27,7 @@ class Credentials(Protocol):
     without values, if `before` is still what is stored, and returns whether it did.
     """
 
+    async def read_versions(self, task: str) -> Mapping[str, int]: ...
     async def next_version(self, task: str, name: str) -> int: ...
     async def put(self, sealed: SealedCredential, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None: ...
     async def reseal(self, before: SealedCredential, after: SealedCredential) -> bool: ...

@@ -16,12 +16,13 @@ from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
-from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver

@@ -31,6 +31,8 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Repeatable
 from ferryman.expiring import ExpiringCache
 from ferryman.halting import HaltWatch
+from ferryman.ports.connections import Connections
+from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import HaltedError, NotSentError, UnavailableError
 from ferryman.ports.gate import PieceTally
 from ferryman.ports.halts import Halts
@@ -74,6 +76,7 @@ class ToolDependencies(GrantDependencies):
 
     `redact` takes an owner, open credentials and a text, `redact_blocks` an owner, open credentials and the model's output;
     both return it with every credential, in any spelling, replaced by its name. They raise `CallRefusedError` over budget.
+    `server_credentials` and `server_connections` are those of MCP servers, in the place of a task's.
     `approving` is what people's decisions are read with; without it a call that needs one is refused. `opened` and `halt_watch`
     are this process's own; the latter reads `halts` every `poll_interval`.
     """
@@ -84,6 +87,8 @@ class ToolDependencies(GrantDependencies):
     redact: Redactor
     redact_blocks: Callable[[str, Iterable[Credential], Sequence[Block]], Awaitable[Sequence[Block]]]
     halts: Halts
+    server_credentials: Credentials | None = None
+    server_connections: Connections | None = None
     approving: ApprovingDependencies | None = None
     opened: ExpiringCache[str, OpenedCredentials] = field(default_factory=build_opened_cache, repr=False)
     halt_watch: HaltWatch = field(init=False, repr=False)

@@ -1,4 +1,7 @@
-"""Key rotation: open a task's credentials with the key they were sealed to, and seal them to another; no value is returned."""
+"""Key rotation: open the credentials of a task or an MCP server, and seal them to another version of the key.
+
+No value is returned.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TypeVar
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValue, FormerValues, replace_sealed, select_current
+from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.execute_call import ToolDependencies
 
@@ -16,16 +20,27 @@ Sealed = TypeVar("Sealed")
 
 
 async def reseal_task(deps: ToolDependencies, *, task: str, version: int) -> list[str]:
-    """Seal the credentials of `task` to key `version`; return the names of those that do not open, which stay as they are.
+    """Seal the credentials of `task` to key `version`, or those of the MCP server of that id.
 
-    Former values and fetched tokens are sealed again, too; those that do not open are dropped, as they cannot be scanned for.
-    Nothing else about a credential changes. A credential that was stored again meanwhile is not touched. The task "" means
-    the tokens that were fetched without credentials. Raise `UnavailableError`, also while there is no such version.
+    Return the names of those that do not open, which stay as they are. Former values and fetched tokens are sealed again, too;
+    those that do not open are dropped, as they cannot be scanned for. Nothing else about a credential changes. A credential
+    that was stored again meanwhile is not touched. The task "" means the tokens that were fetched without credentials. Raise
+    `UnavailableError`, also while there is no such version.
     """
-    unreadable = []
+    unreadable: list[str] = []
     deps.opened.clear()
     await _reseal_tokens(deps, task, version)
-    live, former = await deps.credentials.read_all(task) if task else ((), ())
+    for credentials in (deps.credentials, deps.server_credentials):
+        if task and credentials is not None:
+            unreadable += await _reseal_all(deps, credentials, task, version)
+    deps.tracer.line("credentials.resealed", task=task, key_version=version, unreadable=len(unreadable))
+    return unreadable
+
+
+async def _reseal_all(deps: ToolDependencies, credentials: Credentials, task: str, version: int) -> list[str]:
+    """Seal what one store has of a task or a server, and return the names of what does not open."""
+    unreadable = []
+    live, former = await credentials.read_all(task)
     for sealed in live:
         try:
             after = await _reseal(deps.vault.reseal(sealed, version=version), version)
@@ -35,10 +50,9 @@ async def reseal_task(deps: ToolDependencies, *, task: str, version: int) -> lis
         if sealed.label.task != task:
             unreadable.append(sealed.label.name)  # moved here from another task: it opens for no call either
         elif after is not sealed:
-            await deps.credentials.reseal(sealed, after)
+            await credentials.reseal(sealed, after)
     for stored in former:
-        await _reseal_former(deps, stored, version)
-    deps.tracer.line("credentials.resealed", task=task, key_version=version, unreadable=len(unreadable))
+        await _reseal_former(deps, credentials, stored, version)
     return unreadable
 
 
@@ -49,7 +63,7 @@ async def _reseal(resealing: Awaitable[Sealed], version: int) -> Sealed:
         raise UnavailableError(f"there is no version {version} of the sealing key") from None
 
 
-async def _reseal_former(deps: ToolDependencies, stored: FormerValues, version: int) -> None:
+async def _reseal_former(deps: ToolDependencies, credentials: Credentials, stored: FormerValues, version: int) -> None:
     """Seal the values that are still scanned for; drop the others, and those that do not open.
 
     Nothing is changed where another value was added meanwhile: the rotation tries again.
@@ -63,7 +77,7 @@ async def _reseal_former(deps: ToolDependencies, stored: FormerValues, version: 
             deps.tracer.line("credential.former_unreadable", severity="WARNING", **about)
     after = replace_sealed(stored, opened)
     if after != stored:
-        await deps.credentials.reseal_former(stored, after)
+        await credentials.reseal_former(stored, after)
 
 
 async def _reseal_tokens(deps: ToolDependencies, task: str, version: int) -> None:

@@ -28,10 +28,10 @@ from ferryman.egress.send import Sending
 from ferryman.egress.tls import create_context
 from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.credentials import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.log import NoLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
-from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.ports.approvals import Approvals

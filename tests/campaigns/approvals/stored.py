@@ -19,9 +19,9 @@ from ferryman.domain.calls.call import Ticket
 from ferryman.gcp import documents
 from ferryman.gcp.approvals import FirestoreApprovals, read_approval
 from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.places import Places
-from ferryman.gcp.tasks import FirestoreCredentials
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.inmemory.memory import Memory
 from ferryman.settings import Settings

@@ -20,10 +20,10 @@ from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.workspaces.workspace import Workspace, build_default_workspace
 from ferryman.inmemory.alerts import MemoryAlerts, QueuedAlert
 from ferryman.inmemory.approvals import MemoryApprovals
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy

@@ -38,12 +38,12 @@ from ferryman.egress.leaks.pieces import SecretPieces
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.credentials import MemoryConnections
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.model import write_word_by_word
 from ferryman.inmemory.queue import MemoryKeptTimers, MemoryTimers
-from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies

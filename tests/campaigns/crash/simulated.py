@@ -28,13 +28,14 @@ from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.jobs import MemoryJobs
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
-from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.usage import MemoryUsage
 from ferryman.inmemory.user_documents import MemoryUserDocuments

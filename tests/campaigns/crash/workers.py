@@ -33,12 +33,13 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import RandomIds
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.conversations import FirestoreConversations
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
-from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.user_documents import FirestoreUserDocuments

@@ -27,11 +27,11 @@ from ferryman.egress.scanner_cache import ScannerCache
 from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.members import MemoryMembers
 from ferryman.inmemory.past_messages import MemoryPastMessages
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
-from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.loop.dependencies import LoopDependencies

@@ -30,6 +30,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.conversations import FirestoreConversations
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
@@ -42,7 +43,7 @@ from ferryman.gcp.past_messages import FirestorePastMessages
 from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
-from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.gcp.usage import FirestoreUsage
 from ferryman.gcp.user_documents import FirestoreUserDocuments

@@ -12,11 +12,11 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.executions.execution import Status
 from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.credentials import MCP_SERVERS, MemoryCredentials
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
-from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.reseal import reseal_task
@@ -96,6 +96,7 @@ class Stage:
         self.tools = ToolDependencies(
             tickets=None,  # type: ignore[arg-type]  # re-sealing has nothing to do with calls
             credentials=MemoryCredentials(self.memory),
+            server_credentials=MemoryCredentials(self.memory, MCP_SERVERS),
             vault=self.vault,
             connections=None,  # type: ignore[arg-type]  # nobody consents to anything in here
             tokens=MemoryTokens(self.memory),

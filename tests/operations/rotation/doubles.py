@@ -21,14 +21,14 @@ class MemorySealedInventory(MemoryStore):
 
     async def list_credentials(self) -> Sequence[SealedCredentialRef]:
         live = [
-            SealedCredentialRef(task=task, name=sealed.label.name, version=sealed.key_version)
+            SealedCredentialRef(task=task.removeprefix("mcp_servers/"), name=sealed.label.name, version=sealed.key_version)
             for task, stored in self._memory.credentials.items()
             for sealed in stored.values()
         ]
         former = [
-            SealedCredentialRef(task=task, name=former_values.name, version=former_values.key_version)
+            SealedCredentialRef(task=task.removeprefix("mcp_servers/"), name=ended.name, version=ended.key_version)
             for task, stored in self._memory.former.items()
-            for former_values in stored.values()
+            for ended in stored.values()
         ]
         return live + former
 

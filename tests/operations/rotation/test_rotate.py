@@ -8,11 +8,14 @@ from datetime import timedelta
 import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import add_former
 from ferryman.inmemory.clock import START
+from ferryman.inmemory.credentials import MCP_SERVERS, MemoryCredentials
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.known_secrets import open_known_tokens
 from ferryman.vault import rotate, seal, sign
+from tests.builders import build_label
 from tests.canaries import canary
 from tests.operations.rotation.deps import VALUES, Killed, Stage
 
@@ -30,6 +33,21 @@ async def test_every_credential_is_sealed_to_the_new_version_and_opens():
     assert versions(stage) == {2}
     assert await stage.opens() == VALUES
     assert stage.publication.public.startswith("2:")
+
+
+async def test_the_credentials_of_an_mcp_server_are_sealed_to_the_new_version():
+    stage = Stage()
+    stage.memory.mcp_servers["mcp_1"] = {}
+    public = seal.PublicKey.parse(stage.publication.public)
+    label = build_label(task="mcp_1", name="A", version=1, hosts=("h.test",))
+    ciphertext = public.seal(OTHER.encode(), seal.build_credential_info(label))
+    sealed = SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)
+    servers = MemoryCredentials(stage.memory, MCP_SERVERS)
+    await servers.put(sealed)
+    done = await rotate.rotate(stage.deps())
+    (after,) = await servers.list("mcp_1")
+    assert (done.unreadable, after.key_version) == ((), 2)
+    assert (await stage.vault.open_credential(after)).secret.reveal() == OTHER
 
 
 async def test_the_old_version_is_disabled_and_kept():

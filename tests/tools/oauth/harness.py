@@ -22,11 +22,11 @@ from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.egress.tls import create_context
 from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.credentials import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
-from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.tokens.consent import redeem_code

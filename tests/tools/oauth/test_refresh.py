@@ -11,7 +11,7 @@ import pytest
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials import grant as rules
 from ferryman.domain.credentials.credential import Credential, SealedCredential
-from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.ports.errors import UnavailableError
 
 from .harness import CLIENT_SECRET, LOGIN, Harness

@@ -13,10 +13,10 @@ from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.credentials.token import compute_use_s
 from ferryman.domain.http.request import InboundResponse
 from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.credentials import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.tools.tokens.access import obtain_access
 from ferryman.tools.tokens.consent import redeem_code
 from ferryman.tools.tokens.dependencies import GrantDependencies

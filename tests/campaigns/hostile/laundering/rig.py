@@ -24,13 +24,13 @@ from ferryman.egress.send import Sending
 from ferryman.egress.tls import create_context
 from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.credentials import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.log import NoLog
 from ferryman.inmemory.model import ScriptedModel
 from ferryman.inmemory.objects import MemoryObjects
 from ferryman.inmemory.owners import MemoryHalts
-from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
