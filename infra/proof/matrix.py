@@ -13,7 +13,7 @@ import grimp
 from emulator import matrix as local
 from emulator.table import read_table
 from ferryman.catalog.tools import DECLARED, TOOLS
-from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.connecting import CONNECTING_FUNCTION, MCP_FUNCTION
 from ferryman.gcp.platform import PLATFORM_FUNCTION
 from ferryman.gcp.relay import STREAMING_FUNCTION
 from ferryman.gcp.remote_files import FILES_FUNCTION
@@ -39,6 +39,9 @@ ROLES = ("callers", "resealers", "connectors", "streamers")
 
 WAYS_OUT = {"ferryman.egress.gate", "ferryman.egress.public"}
 """The modules that reach any host."""
+
+CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} | {MCP_FUNCTION}
+"""The functions that execute calls, and the orchestrator, which executes some itself."""
 
 Matrix = dict[str, dict[str, str]]
 """Function, column, what it may; `-` for nothing."""
@@ -132,11 +135,15 @@ def of_code() -> Matrix:
             "calls": _list(
                 {
                     *(
-                        tool.function
-                        for tool in (*TOOLS.values(), DECLARED)
-                        if "ferryman.gcp.remote" in rooms and tool.function != main.parent.name
+                        function
+                        for function in CALL_FUNCTIONS
+                        if "ferryman.gcp.remote" in rooms and function != main.parent.name
                     ),
-                    *(CONNECTING_FUNCTION for room in rooms if room == "ferryman.gcp.connecting"),
+                    *(
+                        function
+                        for function in (CONNECTING_FUNCTION, MCP_FUNCTION)
+                        if "ferryman.gcp.connecting" in rooms and function != main.parent.name
+                    ),
                     *(FILES_FUNCTION for room in rooms if room == "ferryman.gcp.remote_files"),
                     *(PLATFORM_FUNCTION for room in rooms if room == "ferryman.gcp.platform"),
                     *(STREAMING_FUNCTION for room in rooms if room == "ferryman.gcp.relay"),

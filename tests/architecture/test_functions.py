@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ferryman.catalog.tools import DECLARED, TOOLS
-from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.connecting import CONNECTING_FUNCTION, MCP_FUNCTION
 from ferryman.gcp.platform import PLATFORM_FUNCTION
 from ferryman.gcp.relay import STREAMING_FUNCTION
 from ferryman.gcp.remote import RESEALING_FUNCTION, SCANNING_FUNCTION
@@ -18,7 +18,7 @@ from ferryman.tools.http import PARSERS
 
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
-CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"}
+CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"} | {MCP_FUNCTION}
 KEYLESS = {
     "local_tools": ("-", "google"),
     "platform_call": ("read", "google"),
@@ -104,11 +104,12 @@ def test_the_key_holder_that_reseals_may_unseal_and_its_callers_may_do_nothing_e
     assert not asking & {caller for row in ROWS.values() for caller in row["callers"]}
 
 
-def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
-    assert [name for name, row in ROWS.items() if row.get("connectors")] == [CONNECTING_FUNCTION]
-    assert ROWS[CONNECTING_FUNCTION]["unseals"]
-    assert ROWS[CONNECTING_FUNCTION]["connectors"] == [ROWS["api"]["identity"]]
-    assert ROWS["api"]["calls"] == [FILES_FUNCTION, CONNECTING_FUNCTION, STREAMING_FUNCTION]
+def test_the_key_holders_that_connect_may_unseal_and_only_the_api_asks_them():
+    connecting = [CONNECTING_FUNCTION, MCP_FUNCTION]
+    assert [name for name, row in ROWS.items() if row.get("connectors")] == connecting
+    assert all(ROWS[name]["unseals"] for name in connecting)
+    assert all(ROWS[name]["connectors"] == [ROWS["api"]["identity"]] for name in connecting)
+    assert ROWS["api"]["calls"] == [FILES_FUNCTION, *connecting, STREAMING_FUNCTION]
 
 
 def test_only_the_api_has_deliveries_streamed_and_the_queue_does_not():

@@ -28,6 +28,7 @@ FUNCTIONS = (
     "files",
     "http_tool",
     "local_tools",
+    "mcp_tool",
     "on_execution",
     "orchestrator",
     "platform",
@@ -43,6 +44,7 @@ CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
     "api": ("GET", "/v1/me", {}, "", 200),
     "api_call": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
     "http_tool": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
+    "mcp_tool": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
     "concierge": ("POST", "/", {}, LOCAL_CALL, 200),
     "files": (
         "POST",

@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 from infra import build, imports, lock
 
 FUNCTIONS = build.functions()
-TOOLS = ("api_call", "http_get", "http_post", "http_tool", "webhook")
+TOOLS = ("api_call", "http_get", "http_post", "http_tool", "mcp_tool", "webhook")
 SHARE_MAX = 0.6
 """An archive's size, as a share of the whole library's: no function is given all of it. An eighth of the largest archive are
 hashes of packages and the ZIP's own tables."""

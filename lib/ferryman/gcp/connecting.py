@@ -1,4 +1,4 @@
-"""What the API asks of the key holder that may reach other hosts: consents, documents, and the keys of access tokens.
+"""What the API asks of the key holders that may reach other hosts: consents, documents, and the keys of access tokens.
 
 It is called as the API's own account.
 """
@@ -18,17 +18,23 @@ from ferryman.ports.errors import UnavailableError
 
 CONNECTING_FUNCTION = "http_tool"
 """The key holder that exchanges codes for tokens, and fetches documents."""
+MCP_FUNCTION = "mcp_tool"
+"""The key holder that speaks to MCP servers: lists their tools, finds who authorizes for them, and redeems consents."""
 
 
-class _RemoteFunction:
+class RemoteFunction:
+    """A key holder as the API asks it: 422 is an answer, which says why something failed."""
+
+    name = CONNECTING_FUNCTION
+
     def __init__(self, functions: FunctionClient) -> None:
         self._functions = functions
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        return await self._functions.post(CONNECTING_FUNCTION, path, body, expected=(httpx.codes.UNPROCESSABLE_ENTITY,))
+        return await self._functions.post(self.name, path, body, expected=(httpx.codes.UNPROCESSABLE_ENTITY,))
 
 
-class RemoteConnector(_RemoteFunction):
+class RemoteConnector(RemoteFunction):
     """`ports.Connector`."""
 
     async def finish(self, task: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
@@ -40,7 +46,7 @@ class RemoteConnector(_RemoteFunction):
         return str(answer.json()["name"])
 
 
-class RemoteDocumentFetcher(_RemoteFunction):
+class RemoteDocumentFetcher(RemoteFunction):
     """`ports.DocumentFetcher`."""
 
     async def fetch(self, task: str, *, owner: str, url: str) -> Mapping[str, bytes]:
@@ -55,7 +61,7 @@ class RemoteDocumentFetcher(_RemoteFunction):
         return texts
 
 
-class RemoteAuthorityKeys(_RemoteFunction):
+class RemoteAuthorityKeys(RemoteFunction):
     """`ports.AuthorityKeys`."""
 
     async def fetch(self) -> Sequence[Mapping[str, Any]]:

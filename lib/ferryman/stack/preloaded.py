@@ -12,6 +12,7 @@ _BOTH = (
 SHARED = (
     "ferryman.serving.trigger",
     "ferryman.serving.http_tool",
+    "ferryman.serving.mcp_tool",
     "ferryman.serving.local_tools",
     "ferryman.serving.concierge",
     "ferryman.serving.search",
@@ -28,6 +29,7 @@ SHARED = (
     "ferryman.composition.api",
     "ferryman.composition.trigger",
     "ferryman.composition.http_tool",
+    "ferryman.composition.mcp_tool",
     "ferryman.composition.local_tools",
     "ferryman.composition.concierge",
     "ferryman.composition.search",

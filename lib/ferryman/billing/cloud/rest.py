@@ -17,7 +17,7 @@ one is billed too."""
 
 CONDITIONS = 7  # conditions of the alerts: five on lines of the log, one on each queue
 IMAGE_GIB = Decimal("0.2")  # assumed, since no build was run. The common layers of the functions' images are stored once.
-IMAGES = 15
+IMAGES = 16
 RUNNING = 0
 """Instances: the minimum of every function is 0."""
 
