@@ -24,11 +24,12 @@ from ferryman.egress.checking import CallChecker
 from ferryman.egress.idle import IdleConnections
 from ferryman.egress.inject import list_request_placeholders
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
+from ferryman.egress.receive import Feed
 from ferryman.egress.send import Sending, send, send_again_on
 from ferryman.egress.sessions import TlsSessions
 from ferryman.offload import TEXT, Budget, JobFailedError
 from ferryman.ports.errors import UnavailableError
-from ferryman.ports.gate import CallPolicy, NameResolver
+from ferryman.ports.gate import CallPolicy, NameResolver, ResponseReader
 from ferryman.ports.log import Log
 
 
@@ -126,10 +127,37 @@ class EgressGate:
 
         The checks are those of `send`. Raise `CallRefusedError`, and `UnavailableError` as `send` does.
         """
+        return await self._fetch_logging(self._begin(outbound, call))
+
+    async def stream(
+        self, outbound: OutboundRequest, call: CallPolicy, reader: ResponseReader, *, idle_s: float | None = None
+    ) -> InboundResponse:
+        """Return the response without its body, which `reader` is fed as it arrives. Nothing of it is redacted.
+
+        The checks are those of `send`, and at most `idle_s` seconds may pass between two parts. The connection is used again
+        only after the end of the body. Raise `CallRefusedError`, and `UnavailableError` as `send` does.
+        """
+        return await self._fetch_logging(self._begin(outbound, call), Feed(reader, idle_s))
+
+    async def present(self, outbound: OutboundRequest, call: CallPolicy, inbound: InboundResponse) -> ToolCallResult:
+        """Return the result of a response that was read by `stream`, as `send` would have; nothing is sent, nothing raised."""
         exchange = self._begin(outbound, call)
+        exchange.dialer.dialled = True  # it was
+        call.long.scan = None
+        try:
+            with exchange.refusing_failures(within_s=self._limit_time(exchange)):
+                result = await exchange.checker.build_result(inbound, self.nonce())
+            if exchange.checker.is_long(inbound, result):
+                call.long.scan = partial(exchange.checker.scan_long, inbound)
+        except CallRefusedError as refused:
+            result = await exchange.checker.build_refusal(refused.refusal)
+        return result
+
+    async def _fetch_logging(self, exchange: ExchangeState, feed: Feed | None = None) -> InboundResponse:
+        outbound = exchange.checker.outbound
         line = ToolCallResult(tool=outbound.tool, content="", method=outbound.method.value)
         try:
-            inbound = await self._fetch(exchange)
+            inbound = await self._fetch(exchange, feed)
         except CallRefusedError as refused:
             reason = refused.refusal
             line = ToolCallResult.from_refusal(outbound.tool, reason, method=outbound.method.value)
@@ -154,7 +182,7 @@ class EgressGate:
         dialer = WatchedDialer(self.dial)
         return ExchangeState(call=call, started_s=self.clock(), dialer=dialer, checker=checker)
 
-    async def _fetch(self, exchange: ExchangeState) -> InboundResponse:
+    async def _fetch(self, exchange: ExchangeState, feed: Feed | None = None) -> InboundResponse:
         """Return the response. Raise `CallRefusedError` for every failure but `UnavailableError` before dialling."""
         call = exchange.call
         within_s = min(self._limit_time(exchange), self.within_s if call.within_s is None else call.within_s)
@@ -172,6 +200,7 @@ class EgressGate:
                     place=None if call.execution_id is None else (call.execution_id, host),
                     repeatable=exchange.checker.outbound.repeatable,
                     state=call.sending,
+                    feed=feed,
                 )
                 return await self._send_reusing(exchange, sending) or await self._send_dialling(exchange, sending)
 

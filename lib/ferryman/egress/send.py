@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import anyio
@@ -21,11 +21,10 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import InboundResponse, PreparedRequest
-from ferryman.egress.body import ResponseBody
-from ferryman.egress.checking import finish_body
 from ferryman.egress.connection import ClosedBeforeAnswerError, HostConnection
 from ferryman.egress.idle import IdleConnections, Place
 from ferryman.egress.pin import Dialer, PeerNotPinnedError, PinnedNetwork
+from ferryman.egress.receive import Feed, receive
 from ferryman.egress.sessions import TlsSessions
 from ferryman.ports.gate import SendingState
 
@@ -38,7 +37,7 @@ class Sending:
 
     `place` is where its connection may wait for the next request, among `idle`, and its TLS session for the next connection,
     among `sessions`; None: it is closed, and forgotten. `repeatable` tells that the request may be sent again. `state`
-    notes that its first byte is about to leave.
+    notes that its first byte is about to leave. `feed` reads the response as it arrives.
     """
 
     prepared: PreparedRequest
@@ -50,6 +49,7 @@ class Sending:
     place: Place | None = None
     repeatable: bool = False
     state: SendingState = field(default_factory=SendingState)
+    feed: Feed | None = None
 
     def take_connection(self) -> HostConnection | None:
         """Return an idle connection that the request may be sent by."""
@@ -125,7 +125,8 @@ async def _exchange(sending: Sending, connection: HostConnection) -> InboundResp
         connection.url = prepared.url
         request = httpx.Request(prepared.method.value, PLACEHOLDER_URL, headers=headers, content=prepared.body)
         sending.state.begun = True
-        inbound = await _read(await connection.handle_async_request(request), sending.body_max, sending.owner)
+        response = await connection.handle_async_request(request)
+        inbound = await receive(response, sending.body_max, sending.owner, sending.feed)
         is_reusable = sending.idle is not None and sending.place is not None and sending.idle.put(sending.place, connection)
         return inbound
     finally:
@@ -139,28 +140,3 @@ def _describe_connect_error(error: BaseException | None) -> str:
             return "the TLS connection could not be made"
         error = error.__cause__ or error.__context__
     return "the connection was refused"
-
-
-async def _read(response: httpx.Response, body_max: int, owner: str) -> InboundResponse:
-    body = ResponseBody(response.headers.get("content-encoding", ""), body_max)
-    assert isinstance(response.stream, httpx.AsyncByteStream), "a response of a connection"
-    async with aclosing(response.stream.__aiter__()) as chunks:  # type: ignore[type-var] # it is a generator
-        async for chunk in chunks:
-            for _ in body.steps(chunk):
-                await asyncio.sleep(0)  # let others run
-            if not body.is_open:
-                break
-    body = await finish_body(owner, body)
-    return InboundResponse(
-        status=response.status_code,
-        headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw),
-        body=body.content,
-        size_bytes=_read_declared_size(response, body.received) if body.is_cut else body.received,
-        cut=body.is_cut,
-    )
-
-
-def _read_declared_size(response: httpx.Response, read: int) -> int:
-    """Return the size in bytes that the peer announced, for a response of which reading stopped early (S0-120)."""
-    text = response.headers.get("content-length", "")
-    return max(read, int(text)) if text.isascii() and text.isdigit() and len(text) < 16 else read

@@ -96,10 +96,39 @@ class Sender(Protocol):
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult: ...
 
 
+class ResponseReader(Protocol):
+    """Reads one response as it arrives: first its head, then its body in parts, decoded from its content coding.
+
+    Both methods tell whether more of the response is wanted, and may raise `CallRefusedError`. They are called one after the
+    other; the next part is not received before they return.
+    """
+
+    async def begin(self, status: int, headers: Sequence[tuple[str, str]]) -> bool: ...
+
+    async def feed(self, content: bytes) -> bool: ...
+
+
 class FetchGate(Sender, Protocol):
     """Sends requests of the system too: `fetch` returns the response itself, or raises `CallRefusedError`."""
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse: ...
+
+
+class StreamGate(FetchGate, Protocol):
+    """Sends requests whose responses are read as they arrive, and shows the model what was read of them.
+
+    `stream` hands the response to `reader`, and returns it without its body; `cut` tells that it was longer than
+    `call.body_max`. At most `idle_s` seconds pass between two parts of it; None: only the whole call is limited. Raises as
+    `fetch` does.
+
+    `present` sends nothing. It returns what `send` returns where it receives `inbound`: redacted, bounded, framed.
+    """
+
+    async def stream(
+        self, outbound: OutboundRequest, call: CallPolicy, reader: ResponseReader, *, idle_s: float | None = None
+    ) -> InboundResponse: ...
+
+    async def present(self, outbound: OutboundRequest, call: CallPolicy, inbound: InboundResponse) -> ToolCallResult: ...
 
 
 class NameResolver(Protocol):
