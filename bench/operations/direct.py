@@ -12,7 +12,7 @@ from bench.operations.model import CREDENTIAL, HOST, CountingModel
 from bench.operations.services import API, TRIGGER
 from bench.operations.system import INVOKED, TASK, CountedSystem, store_credential
 from ferryman.serving import api as api_app
-from ferryman.serving.mcp.revisions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, TASKS
+from ferryman.domain.mcp_revisions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, TASKS
 
 CALL = {"method": "GET", "url": f"https://{HOST}/answer", "credential": CREDENTIAL}
 

@@ -40,7 +40,7 @@ class ResponseBody:
         self._packed = bytearray()  # all of brotli, and the beginning of deflate
         self._decoded = bytearray()
         self._limit = limit
-        self._taken = 0
+        self._drained = 0
         self.received = 0
         self.needs_worker = coding == _BROTLI
 
@@ -108,8 +108,8 @@ class ResponseBody:
 
     def take(self) -> bytes:
         """Return the bytes that were decoded since the last time, and forget them; together at most `limit`."""
-        part = bytes(memoryview(self._decoded)[: max(0, self._limit - self._taken)])
-        self._taken += len(self._decoded)
+        part = bytes(memoryview(self._decoded)[: max(0, self._limit - self._drained)])
+        self._drained += len(self._decoded)
         self._decoded.clear()
         return part
 
@@ -136,12 +136,12 @@ class ResponseBody:
     @property
     def _room(self) -> int:
         # One byte more than the limit tells a body that is too long from one that fits.
-        return self._limit - self._taken - len(self._decoded) + 1
+        return self._limit - self._drained - len(self._decoded) + 1
 
     @property
     def is_cut(self) -> bool:
         """Whether the body was longer than the limit."""
-        return self._taken + len(self._decoded) > self._limit
+        return self._drained + len(self._decoded) > self._limit
 
     @property
     def content(self) -> bytes:

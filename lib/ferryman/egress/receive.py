@@ -72,7 +72,7 @@ async def _collect(chunks: AsyncIterator[bytes], body: ResponseBody) -> None:
 
 
 async def _feed(chunks: AsyncIterator[bytes], body: ResponseBody, feed: Feed) -> bool:
-    """Feed the reader, and tell whether it still wants more at the end of the body: there may be more to decode."""
+    """Pass the parts on, and tell whether the reader still wants more at the end of the body: there may be more to decode."""
     while True:
         try:
             async with asyncio.timeout(feed.idle_s):

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ferryman.serving.mcp.revisions import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION, TASKS
+from ferryman.domain.mcp_revisions import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION, TASKS
 
 from .servers import Instance, serve_ours
 

@@ -12,8 +12,8 @@ from typing import Any
 from starlette.requests import Request
 
 from ferryman.domain.mcp_headers import NAMED_BY
+from ferryman.domain.mcp_revisions import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION
 from ferryman.serving.mcp import McpServer, respond
-from ferryman.serving.mcp.revisions import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION
 
 ACCEPT = "application/json, text/event-stream"
 INFO = {"name": "test", "version": "1"}

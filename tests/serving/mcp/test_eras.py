@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.serving.mcp.revisions import PROTOCOL_VERSION
+from ferryman.domain.mcp_revisions import PROTOCOL_VERSION
 from ferryman.serving.mcp.sessions import LIFETIME
 
 from .client import Client

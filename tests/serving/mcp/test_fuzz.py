@@ -8,14 +8,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.serving.mcp import ErrorCode
-from ferryman.serving.mcp.revisions import (
+from ferryman.domain.mcp_revisions import (
     CLIENT_CAPABILITIES,
     CLIENT_INFO,
     LOG_LEVEL,
     PROTOCOL_VERSION,
     SUPPORTED,
 )
+from ferryman.serving.mcp import ErrorCode
 
 from .client import Answer, Client
 from .servers import TOOLS, Stage

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from ferryman.domain.mcp_revisions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION
+from ferryman.domain.strict_json import is_nested_deeper
 from ferryman.serving.mcp import McpError
-from ferryman.serving.mcp.reading import DEPTH_MAX, ID_MAX, VALUES_MAX, _is_nested_deeper, parse_message
-from ferryman.serving.mcp.revisions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION
+from ferryman.serving.mcp.reading import DEPTH_MAX, ID_MAX, VALUES_MAX, parse_message
 
 from .client import Client
 from .servers import Stage
@@ -169,7 +170,7 @@ def find_depth(value: Any) -> int:
 @given(VALUES)
 def test_depth_is_measured_as_a_walk_measures_it(value: Any) -> None:
     for depth in range(5):
-        assert _is_nested_deeper(json.dumps(value).encode(), depth) == (find_depth(value) > depth)
+        assert is_nested_deeper(json.dumps(value).encode(), depth) == (find_depth(value) > depth)
 
 
 @pytest.mark.parametrize(("count", "is_good"), [(VALUES_MAX - 1, True), (VALUES_MAX, False)])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ferryman.domain.mcp_revisions import SERVER_INFO
 from ferryman.serving.mcp import Complete, McpExchange, Result
-from ferryman.serving.mcp.revisions import SERVER_INFO
 
 from .client import Client
 from .servers import Stage

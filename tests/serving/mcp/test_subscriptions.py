@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.mcp_revisions import SUBSCRIPTION_ID
 from ferryman.serving.mcp import McpExchange, Notification, Subscription
-from ferryman.serving.mcp.revisions import SUBSCRIPTION_ID
 
 from .client import Client
 from .servers import Stage

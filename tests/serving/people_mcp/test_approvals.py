@@ -15,9 +15,9 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.labels.label import OWNED
+from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.domain.workspaces.member import Role
 from ferryman.inmemory.approvals import MemoryApprovals
-from ferryman.serving.mcp.errors import ErrorCode
 from ferryman.serving.mcp.states import LIFETIME as STATE_LIFETIME
 from tests.serving.people_mcp.stage import TASKS, URL, McpClient, McpStage
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.serving.mcp.errors import ErrorCode
+from ferryman.domain.mcp_codes import ErrorCode
 from tests.serving.people_mcp.stage import McpStage
 
 NAMES = ("http_get", "calculator", "run_task", "ask_agent", "list_tasks", "get_execution", "no_such_tool")

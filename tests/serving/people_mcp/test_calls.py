@@ -10,11 +10,11 @@ from jsonschema import Draft202012Validator
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.workspaces.member import Right, Role
 from ferryman.serving.api.mcp.outcome import OUTPUT_SCHEMA
 from ferryman.serving.keys import digest_key
-from ferryman.serving.mcp.errors import ErrorCode
 from tests.serving.people_mcp.stage import McpClient, McpStage
 
 URL = "https://api.coingecko.com/0"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ferryman.domain.http.request import Method
+from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.domain.tools.declared import DeclaredTool, Parameter, build_cluster
-from ferryman.serving.mcp.errors import ErrorCode
 from tests.serving.people_mcp.stage import McpStage
 
 PRICE = DeclaredTool(

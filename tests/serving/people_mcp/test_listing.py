@@ -7,9 +7,9 @@ from dataclasses import replace
 import httpx
 from jsonschema import Draft202012Validator
 
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.domain.mcp_revisions import TASKS
 from ferryman.serving.api.mcp.agent_tools import drop_annotations
-from ferryman.serving.mcp.errors import ErrorCode
-from ferryman.serving.mcp.revisions import TASKS
 from tests.serving.conftest import create_app
 from tests.serving.people_mcp.stage import McpStage
 

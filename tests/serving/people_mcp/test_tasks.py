@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.domain.workspaces.member import Role
 from ferryman.inmemory.model import ScriptedModel
-from ferryman.serving.mcp.errors import ErrorCode
 from tests.loop.conftest import says
 from tests.serving.people_mcp.stage import TASKS, McpClient, McpStage
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.identity import AccessToken
 from ferryman.domain.workspaces.member import Right
 from ferryman.serving.keys import digest_key
-from ferryman.serving.mcp.errors import ErrorCode
 from tests.authority import ISSUER, SUBJECT, sign_token
 from tests.builders import build_execution
 from tests.serving.people_mcp.stage import TASKS, McpClient, McpStage

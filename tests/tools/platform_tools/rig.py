@@ -13,6 +13,7 @@ import httpx
 from functions_framework import aio
 
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.mcp_revisions import MODERN
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.signed_request import RequestToken, SignedRequest, sign_request
@@ -37,7 +38,6 @@ from ferryman.inmemory.workspaces import MemoryWorkspaces
 from ferryman.ports.schedules import Timers
 from ferryman.schedules.fire import arm_timer
 from ferryman.serving import platform
-from ferryman.serving.mcp.revisions import MODERN
 from ferryman.tools.own_files import load_own_files
 from ferryman.tools.platform.call import PlatformDependencies
 from ferryman.tools.platform.forwarding import CALL_META

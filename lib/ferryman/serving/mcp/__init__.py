@@ -7,7 +7,8 @@ request, so that any instance answers any of them.
 
 from __future__ import annotations
 
-from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_capability, refuse_http, refuse_params
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.serving.mcp.errors import McpError, refuse_capability, refuse_http, refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.pages import paginate
 from ferryman.serving.mcp.responding import respond

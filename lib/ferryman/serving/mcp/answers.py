@@ -9,11 +9,12 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.domain.mcp_revisions import SERVER_INFO
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_http
+from ferryman.serving.mcp.errors import McpError, refuse_http
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.results import CACHEABLE, Complete, InputRequired, Result, TaskCreated
-from ferryman.serving.mcp.revisions import SERVER_INFO
 from ferryman.serving.mcp.server import McpServer, hide_error
 
 MEDIA_TYPE = "application/json"

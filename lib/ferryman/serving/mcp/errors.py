@@ -3,24 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
 from typing import Any
 
-
-class ErrorCode(IntEnum):
-    """The codes that this server answers with."""
-
-    PARSE_ERROR = -32700
-    INVALID_REQUEST = -32600
-    METHOD_NOT_FOUND = -32601
-    INVALID_PARAMS = -32602
-    INTERNAL_ERROR = -32603
-    HEADER_MISMATCH = -32020
-    MISSING_CAPABILITY = -32021
-    UNSUPPORTED_VERSION = -32022
-    URL_ELICITATION_REQUIRED = -32042
-    """Of 2025-11-25 alone."""
-
+from ferryman.domain.mcp_codes import ErrorCode
 
 _STATUS = {ErrorCode.METHOD_NOT_FOUND: 404, ErrorCode.INTERNAL_ERROR: 500, ErrorCode.URL_ELICITATION_REQUIRED: 200}
 

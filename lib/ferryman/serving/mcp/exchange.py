@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ferryman.domain.mcp_revisions import MODERN, TASKS
 from ferryman.serving.mcp.errors import refuse_capability, refuse_params
-from ferryman.serving.mcp.revisions import MODERN, TASKS
 
 Message = Mapping[str, Any]
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
+from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.domain.mcp_headers import BASE64_CLOSING, BASE64_OPENING, NAMED_BY, find_annotations, get_argument
-from ferryman.serving.mcp.errors import ErrorCode, McpError
-from ferryman.serving.mcp.revisions import METHOD_HEADER, NAME_HEADER
+from ferryman.domain.mcp_revisions import METHOD_HEADER, NAME_HEADER
+from ferryman.serving.mcp.errors import McpError
 
 _SAFE = re.compile(r"[\t\x20-\x7e]*")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")

@@ -7,12 +7,13 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_params
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.domain.mcp_revisions import LEGACY, SESSION_HEADER, VERSION_HEADER
+from ferryman.serving.mcp.errors import McpError, refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.headers import get_header
 from ferryman.serving.mcp.modern import read_progress_token, refuse_version
 from ferryman.serving.mcp.results import Complete, Result
-from ferryman.serving.mcp.revisions import LEGACY, SESSION_HEADER, VERSION_HEADER
 from ferryman.serving.mcp.server import McpServer, Method
 from ferryman.serving.mcp.sessions import Session, read_session
 

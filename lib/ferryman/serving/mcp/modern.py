@@ -7,12 +7,8 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_params
-from ferryman.serving.mcp.exchange import McpExchange
-from ferryman.serving.mcp.headers import check_method, check_name, check_parameters, get_header, refuse_header
-from ferryman.serving.mcp.reading import ID_CHARACTERS_MAX, read_id
-from ferryman.serving.mcp.results import Complete, Result
-from ferryman.serving.mcp.revisions import (
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.domain.mcp_revisions import (
     CLIENT_CAPABILITIES,
     CLIENT_INFO,
     LOG_LEVEL,
@@ -21,6 +17,11 @@ from ferryman.serving.mcp.revisions import (
     SUPPORTED,
     VERSION_HEADER,
 )
+from ferryman.serving.mcp.errors import McpError, refuse_params
+from ferryman.serving.mcp.exchange import McpExchange
+from ferryman.serving.mcp.headers import check_method, check_name, check_parameters, get_header, refuse_header
+from ferryman.serving.mcp.reading import ID_CHARACTERS_MAX, read_id
+from ferryman.serving.mcp.results import Complete, Result
 from ferryman.serving.mcp.server import McpServer, Method
 
 INPUTS_MAX = 64

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import math
-import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 
-from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_http
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.domain.strict_json import NotStrictJsonError, TooManyValuesError, parse_json
+from ferryman.serving.mcp.errors import McpError, refuse_http
 from ferryman.serving.mcp.server import McpServer
 
 DEPTH_MAX = 64
@@ -25,13 +24,6 @@ ID_MAX = 2**53 - 1
 """The largest integer that every client represents exactly."""
 
 METHOD_CHARACTERS_MAX = 256
-
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-"""A string, or the rest of a text that ends within one: another search from each of its quotes would take quadratic time."""
-
-_SIGNS = (b"[", b"{", b",")
-_ROUND = bytes.maketrans(b"[]{}", b"()()")
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def check_origin(server: McpServer, request: Request) -> None:
@@ -76,66 +68,17 @@ def parse_message(body: bytes) -> dict[str, Any]:
     No JSON are names that come twice, numbers that are none or too large for it, lone surrogates, and nesting beyond
     `DEPTH_MAX`. More than `VALUES_MAX` values are not read: they would hold up every other caller.
     """
-    if _has_more_values(body, VALUES_MAX):
-        raise McpError(ErrorCode.INVALID_REQUEST, f"the body has more than {VALUES_MAX:,} values")
     try:
-        message = json.loads(
-            body.decode(), object_pairs_hook=_join_pairs, parse_constant=_refuse_constant, parse_float=_parse_float
-        )
-        if b"\\u" in body:
-            json.dumps(message, ensure_ascii=False).encode()  # fails where half of a character is alone
-    except RecursionError:
-        raise McpError(ErrorCode.PARSE_ERROR, f"the body is nested more than {DEPTH_MAX} deep") from None
-    except ValueError as error:
-        reason = error.args[0] if isinstance(error, _NotJsonError) else "the body is not JSON"
-        raise McpError(ErrorCode.PARSE_ERROR, reason) from None
-    if body.count(b"[") + body.count(b"{") > DEPTH_MAX and _is_nested_deeper(body, DEPTH_MAX):
-        raise McpError(ErrorCode.PARSE_ERROR, f"the body is nested more than {DEPTH_MAX} deep")
+        message = parse_json(body, depth_max=DEPTH_MAX, values_max=VALUES_MAX)
+    except TooManyValuesError:
+        raise McpError(ErrorCode.INVALID_REQUEST, f"the body has more than {VALUES_MAX:,} values") from None
+    except NotStrictJsonError as error:
+        raise McpError(ErrorCode.PARSE_ERROR, str(error)) from None
     if isinstance(message, list):
         raise McpError(ErrorCode.INVALID_REQUEST, "batches are not served: send one message for each request")
     if not isinstance(message, dict):
         raise McpError(ErrorCode.INVALID_REQUEST, "the body must be one JSON-RPC message, an object")
     return message
-
-
-def _has_more_values(body: bytes, most: int) -> bool:
-    """Say whether a JSON text has more than `most` values: each of them follows one of three signs outside of every string."""
-    if sum(map(body.count, _SIGNS)) < most:
-        return False
-    bare = _STRING.sub(b"", body)
-    return 1 + sum(map(bare.count, _SIGNS)) > most
-
-
-def _is_nested_deeper(body: bytes, depth: int) -> bool:
-    """Say whether the values of a JSON text are nested more than `depth` deep. Hostile texts take milliseconds."""
-    brackets = _STRING.sub(b"", body).translate(_ROUND, _NO_BRACKETS)
-    for _ in range(depth):
-        if not brackets:
-            return False
-        brackets = brackets.replace(b"()", b"")  # the innermost level of all
-    return bool(brackets)
-
-
-class _NotJsonError(ValueError):
-    """A value that no JSON of this protocol has."""
-
-
-def _join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    joined = dict(pairs)
-    if len(joined) != len(pairs):
-        raise _NotJsonError("the body has a name twice in one object")
-    return joined
-
-
-def _refuse_constant(_: str) -> NoReturn:
-    raise _NotJsonError("the body has a number that JSON does not have")
-
-
-def _parse_float(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise _NotJsonError("the body has a number that is too large")
-    return value
 
 
 def read_id(message: Mapping[str, Any]) -> str | int | None:

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ferryman.domain.mcp_revisions import LEGACY, MODERN, PROTOCOL_VERSION, SESSION_HEADER, VERSION_HEADER
 from ferryman.serving.mcp import legacy, modern, subscriptions
 from ferryman.serving.mcp.answers import MEDIA_TYPE, build_error, build_result, explain, write_error, write_message
 from ferryman.serving.mcp.errors import McpError, refuse_http
@@ -19,7 +20,6 @@ from ferryman.serving.mcp.message_stream import STREAM_MEDIA_TYPE
 from ferryman.serving.mcp.outgoing import Outgoing
 from ferryman.serving.mcp.reading import check_envelope, check_origin, parse_message, read_body, read_id
 from ferryman.serving.mcp.resuming import check_session, respond_without_body
-from ferryman.serving.mcp.revisions import LEGACY, MODERN, PROTOCOL_VERSION, SESSION_HEADER, VERSION_HEADER
 from ferryman.serving.mcp.running import run
 from ferryman.serving.mcp.server import McpServer, Method, hide_error
 from ferryman.serving.mcp.sessions import open_session

@@ -7,13 +7,14 @@ from collections.abc import AsyncGenerator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.domain.mcp_revisions import SESSION_HEADER
 from ferryman.serving.mcp import legacy
 from ferryman.serving.mcp.answers import write_message
-from ferryman.serving.mcp.errors import ErrorCode, McpError, refuse_http
+from ferryman.serving.mcp.errors import McpError, refuse_http
 from ferryman.serving.mcp.exchange import Message
 from ferryman.serving.mcp.message_stream import HEADERS, STREAM_MEDIA_TYPE
 from ferryman.serving.mcp.outgoing import OutgoingEvent
-from ferryman.serving.mcp.revisions import SESSION_HEADER
 from ferryman.serving.mcp.server import McpServer
 from ferryman.serving.mcp.session_log import SessionLog
 from ferryman.serving.mcp.sessions import Session

@@ -9,8 +9,9 @@ from typing import Any
 
 from starlette.requests import Request
 
+from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.ports.clock import Clock
-from ferryman.serving.mcp.errors import ErrorCode, McpError
+from ferryman.serving.mcp.errors import McpError
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.results import Notification, Result
 from ferryman.serving.mcp.session_log import SessionLog

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from ferryman.serving.mcp.errors import ErrorCode, McpError
+from ferryman.domain.mcp_codes import ErrorCode
+from ferryman.serving.mcp.errors import McpError
 from ferryman.serving.mcp.server import McpServer
 from ferryman.serving.mcp.signing import InvalidSignatureError, sign, verify
 

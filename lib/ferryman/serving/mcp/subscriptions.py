@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
+from ferryman.domain.mcp_revisions import SERVER_INFO, SUBSCRIPTION_ID
 from ferryman.serving.mcp.answers import build_error, explain
 from ferryman.serving.mcp.errors import refuse_params
 from ferryman.serving.mcp.exchange import McpExchange
 from ferryman.serving.mcp.outgoing import Outgoing
 from ferryman.serving.mcp.results import Notification
-from ferryman.serving.mcp.revisions import SERVER_INFO, SUBSCRIPTION_ID
 from ferryman.serving.mcp.server import McpServer, Subscription
 
 LIST_MAX = 100

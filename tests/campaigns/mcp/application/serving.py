@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ferryman.domain.mcp_revisions import TASKS
 from ferryman.serving.mcp import Complete, McpExchange, McpServer, Result, Subscription, paginate, refuse_params, respond
-from ferryman.serving.mcp.revisions import TASKS
 
 from . import asking, reading, tasks, tools
 from .session_log import MemorySessionLog

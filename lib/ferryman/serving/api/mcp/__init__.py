@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.mcp_revisions import TASKS
 from ferryman.serving.api.mcp import calling, completion, prompts, resources, tasks
 from ferryman.serving.api.mcp.approvals import list_keys
 from ferryman.serving.api.mcp.caller import McpCaller, authenticate
@@ -20,7 +21,6 @@ from ferryman.serving.api.mcp.failures import translate
 from ferryman.serving.api.mcp.listening import open_subscription
 from ferryman.serving.mcp import respond
 from ferryman.serving.mcp.exchange import McpExchange
-from ferryman.serving.mcp.revisions import TASKS
 from ferryman.serving.mcp.server import McpServer, Method
 
 NAME, TITLE, VERSION = "ferryman", "Ferryman", "1"
