@@ -28,6 +28,7 @@ _PRIVATE_BYTES = _SEED_BYTES + 32
 _LATTICE_BYTES = 1_184
 _PUBLIC_BYTES = _LATTICE_BYTES + 32
 _VERSION_BYTES = 4
+_OF_SERVERS = ("issuer", "authorize_url", "resource", "sends_iss")
 VERSION_MAX = 2 ** (8 * _VERSION_BYTES) - 1
 
 
@@ -136,6 +137,8 @@ def build_grant_info(label: Label) -> bytes:
 def build_connection_info(connection: Connection) -> bytes:
     """Return the info that binds a connection's proof to every other field of the connection."""
     fields = {name: value for name, value in asdict(connection).items() if name != "ciphertext"}
+    if not any(fields[name] for name in _OF_SERVERS):  # a consent to a service of the catalog is bound to what it always was
+        fields = {name: value for name, value in fields.items() if name not in _OF_SERVERS}
     return _build_info("connection", **{**fields, "expires_at": connection.expires_at.isoformat()})
 
 
@@ -194,6 +197,8 @@ def decode_grant(label: Label, plaintext: bytes) -> Credential:
         scopes=tuple(values["scopes"]),
         expires_at=None if expires is None else datetime.fromisoformat(expires),
         consented=values.get("consented", 0),  # those that were sealed before it was counted
+        issuer=values.get("issuer"),
+        resource=values.get("resource"),
     )
     return Credential(label=label, secret=Secret(values["access_token"]), grant=grant)
 

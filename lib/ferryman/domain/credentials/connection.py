@@ -38,6 +38,7 @@ class Connection:
     """One consent that is awaited. Of the state only its `digest` is kept; `label` is that of the future credential.
 
     `ciphertext` holds the secrets of the exchange: the PKCE verifier and the client's secret. All other fields are bound to it.
+    The last ones are of MCP servers alone, whose authorization is in no catalog: what was discovered when the consent began.
     """
 
     digest: str
@@ -49,6 +50,10 @@ class Connection:
     scopes: tuple[str, ...]
     expires_at: datetime
     ciphertext: bytes = field(default=b"", repr=False)
+    issuer: str | None = None
+    authorize_url: str | None = None
+    resource: str | None = None
+    sends_iss: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +104,7 @@ def build_authorize_url(oauth: OAuth, connection: Connection, *, state: str, ver
         "state": state,
         "code_challenge": derive_challenge(verifier),
         "code_challenge_method": "S256",
+        **({"resource": oauth.resource} if oauth.resource else {}),
     }
     added = {name: value for name, value in oauth.authorize_params.items() if name not in ours}
     separator = "&" if "?" in oauth.authorize_url else "?"
@@ -113,7 +119,7 @@ def find_connection_problems(oauth: OAuth, *, redirect_uri: str, client_id: str 
         faults.append(Problem("redirect_uri", f"must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…{registered}"))
     if client_id is None:
         faults.append(Problem("client_id", "is required: this deployment has no client id of its own for the service"))
-    elif not _CLIENT_ID.fullmatch(client_id):
+    elif not is_client_id(client_id):
         faults.append(Problem("client_id", "must be visible ASCII characters, at most 512"))
     faults += find_scope_problems(scopes)
     return faults
@@ -126,6 +132,11 @@ def find_scope_problems(scopes: Iterable[str]) -> list[Problem]:
         rule = f"must be at most {SCOPES_MAX}, each of visible ASCII without quotes and backslashes"
         return [Problem("scopes", rule)]
     return []
+
+
+def is_client_id(text: str) -> bool:
+    """Tell whether `text` is a client id (RFC 6749, A.1), bounded."""
+    return _CLIENT_ID.fullmatch(text) is not None
 
 
 def is_loopback(uri: str) -> bool:

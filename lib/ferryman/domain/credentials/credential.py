@@ -102,7 +102,8 @@ class SealedCredential:
 class Grant:
     """What renews an access token. It is sealed together with the token, and nobody reads it.
 
-    `consented` is the version of the credential that a person's consent stored; renewals keep it.
+    `consented` is the version of the credential that a person's consent stored; renewals keep it. `issuer` and `resource` are
+    those of the token of an MCP server: it was issued by the one, for the other (RFC 8707).
     """
 
     token_url: str
@@ -113,6 +114,8 @@ class Grant:
     scopes: tuple[str, ...] = ()
     expires_at: datetime | None = None
     consented: int = 0
+    issuer: str | None = None
+    resource: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,4 +80,6 @@ def describe_grant(credential: Credential) -> str:
     }
     if grant is not None:
         facts |= {"token_url": grant.token_url, "client_id": grant.client_id, "scopes": list(grant.scopes)}
+        if grant.resource is not None:
+            facts |= {"issuer": grant.issuer, "resource": grant.resource}
     return rfc8785.dumps(facts).decode()

@@ -20,7 +20,7 @@ class OAuth:
     `authorize_params` are added to the authorization request. `redirect_uris` are the service's own: https or loopback URLs
     that are registered with it; any other loopback address needs no listing. `creds_location` says where a client's secret
     goes: `basic_header` or `body`. `issuer` is the issuer identifier of its authorization server, and `sends_iss` tells that
-    every authorization response has it (RFC 9207).
+    every authorization response has it (RFC 9207). `resource` is what a token is asked for, where one is named (RFC 8707).
     """
 
     authorize_url: str
@@ -33,6 +33,7 @@ class OAuth:
     creds_location: str = "basic_header"
     issuer: str | None = None
     sends_iss: bool = False
+    resource: str | None = None
 
     @property
     def token_host(self) -> str:

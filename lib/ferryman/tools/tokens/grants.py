@@ -28,7 +28,10 @@ async def request_grant(deps: GrantDependencies, label: Label, grant: Grant, for
     policy = ExecutionPolicy(
         owner=label.owner, task=label.task, plan=PRO, tools=(), integrations=(label.service,), domains=(host,)
     )
-    fields = {**form, "client_id": grant.client_id, "client_secret": grant.client_secret}
+    if service.oauth.issuer != grant.issuer and grant.issuer is not None:
+        raise TokenResponseError("the token is of another issuer than the service's", error="invalid_grant")
+    resource = {} if grant.resource is None else {"resource": grant.resource}
+    fields = {**form, **resource, "client_id": grant.client_id, "client_secret": grant.client_secret}
     credentials = {
         name: bind_secret(name, value, owner=label.owner, task=label.task, hosts=(host,))
         for name, value in fields.items()

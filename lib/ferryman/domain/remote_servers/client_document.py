@@ -1,0 +1,27 @@
+"""Our client ID metadata document: who we are to the authorization servers of MCP servers, at a fixed URL of the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PATH = "/oauth/client.json"
+CLIENT_NAME = "Ferryman"
+GRANT_TYPES = ("authorization_code", "refresh_token")
+RESPONSE_TYPES = ("code",)
+CALLBACK_PATH = "/callback/mcp"
+REDIRECT_URIS = tuple(f"http://{place}{CALLBACK_PATH}" for place in ("127.0.0.1", "[::1]", "127.0.0.1:49152"))
+"""Where a browser is led back to: on the person's own machine, at any port (RFC 8252, 7.3); one port is named for authorization
+servers that compare it, too."""
+
+
+def build_document(url: str) -> dict[str, Any]:
+    """Return the document that is served at `url`, which is the client id."""
+    return {
+        "client_id": url,
+        "client_name": CLIENT_NAME,
+        "redirect_uris": list(REDIRECT_URIS),
+        "grant_types": list(GRANT_TYPES),
+        "response_types": list(RESPONSE_TYPES),
+        "token_endpoint_auth_method": "none",
+        "application_type": "native",
+    }

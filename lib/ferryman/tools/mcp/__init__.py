@@ -1,0 +1,1 @@
+"""MCP servers of others: the protocol, authorization, and calls through the gate."""

@@ -1,0 +1,1 @@
+"""Authorization of an MCP server of others: discovery, registration, consent and renewal, each request through the gate."""
