@@ -208,7 +208,15 @@ class FirestoreTickets(FirestoreStore):
             transaction.set(quota_at, documents.write(after))
 
     @in_transaction
-    async def ask(self, transaction: Transaction, claimed_call: ClaimedCall, approval: Approval, *, now: datetime) -> Ticket:
+    async def ask(
+        self,
+        transaction: Transaction,
+        claimed_call: ClaimedCall,
+        approval: Approval,
+        *,
+        now: datetime,
+        continuation: bytes = b"",
+    ) -> Ticket:
         call_request, mark = claimed_call.call_request, claimed_call.mark
         ticket_at, approval_at = self._locate_ticket(claimed_call), self._places.locate_approval(approval.id)
         execution_at = self._places.locate_execution(call_request.execution)
@@ -227,13 +235,18 @@ class FirestoreTickets(FirestoreStore):
         if not read[approval_at.path].exists:
             expiry = {} if mark is None or mark.expire_at is None else {EXPIRE_AT: mark.expire_at}
             create_approval(transaction, self._places, approval, expiry)
-        waiting = lease.wait_ticket(ticket, approval)
+        waiting = lease.wait_ticket(ticket, approval, continuation)
         transaction.update(ticket_at, documents.write_fields(waiting, *lease.WAIT_FIELDS))
         return waiting
 
+    async def postpone(self, claimed_call: ClaimedCall, continuation: bytes, *, until: datetime) -> Ticket:
+        postponed = lease.postpone_ticket(claimed_call.ticket, continuation, until=until)
+        await self._update_attempt(claimed_call, documents.write_fields(postponed, *lease.POSTPONE_FIELDS))
+        return postponed
+
     async def release(self, claimed_call: ClaimedCall) -> None:
-        change = {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None}
-        await self._update_attempt(claimed_call, change)
+        released = lease.release_ticket(claimed_call.ticket)
+        await self._update_attempt(claimed_call, documents.write_fields(released, *lease.RELEASE_FIELDS))
 
     @in_transaction
     async def _update_attempt(

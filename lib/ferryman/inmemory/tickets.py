@@ -88,7 +88,7 @@ class MemoryTickets(MemoryStore):
         quotas[workspace] = close_write(quotas.get(workspace, FileQuota(id=workspace)), write.name, write.writes)
         self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=False))
 
-    async def ask(self, claimed_call: ClaimedCall, approval: Approval, *, now: datetime) -> Ticket:
+    async def ask(self, claimed_call: ClaimedCall, approval: Approval, *, now: datetime, continuation: bytes = b"") -> Ticket:
         call_request, approvals = claimed_call.call_request, self._memory.approvals
         self._check_lease(call_request.execution, call_request.epoch, now)
         stored = self._memory.tickets[call_request.execution][call_request.seq]
@@ -101,14 +101,20 @@ class MemoryTickets(MemoryStore):
         if before is not None and before.id != approval.id:
             approvals[before.id] = withdraw_approval(before)
         approvals.setdefault(approval.id, approval)
-        waiting = lease.wait_ticket(ticket, approval)
+        waiting = lease.wait_ticket(ticket, approval, continuation)
         self._store(claimed_call, waiting)
         return waiting
+
+    async def postpone(self, claimed_call: ClaimedCall, continuation: bytes, *, until: datetime) -> Ticket:
+        postponed = lease.postpone_ticket(claimed_call.ticket, continuation, until=until)
+        if self._find_attempt(claimed_call) is not None:
+            self._store(claimed_call, postponed)
+        return postponed
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         ticket = self._find_attempt(claimed_call)
         if ticket is not None:
-            self._store(claimed_call, replace(ticket, state=TicketState.INTENDED, sent_at=None, deadline=None))
+            self._store(claimed_call, lease.release_ticket(ticket))
 
     async def cover(self, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime) -> bytes:
         current = self._check_lease(claimed_call.call_request.execution, claimed_call.call_request.epoch, now)

@@ -124,7 +124,8 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
                 return postponement
             run.count_result(await _settle_unsent(deps, run, ticket, refusal.IN_DOUBT))
         else:
-            run.count_result(await _settle_unsent(deps, run, ticket, refusal.EXECUTION_ENDED))
+            reason = refusal.IN_DOUBT if ticket.goes_on else refusal.EXECUTION_ENDED
+            run.count_result(await _settle_unsent(deps, run, ticket, reason))
     if run.execution.answer:
         run.close_turn()  # later answers of the conversation know what it did, and what it did not
     return None
@@ -134,7 +135,7 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
     """Return the ticket with its result, as it is stored; the call counts in `tally` before anything is waited for."""
     if ticket.state is TicketState.SETTLED and ticket.result is not None:
         return ticket
-    again = ticket.state is TicketState.SENT
+    again = ticket.state is TicketState.SENT or ticket.goes_on
     if again and not ticket.is_answered and (postponement := _postpone(deps, ticket)) is not None:
         return postponement
 
@@ -169,6 +170,9 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
         run.has_asked = True
         run.open_approvals[ticket.seq] = outcome.approval
         return parking.wait_for(outcome.approval)
+    if outcome.state is TicketState.INTENDED and outcome.result is None:
+        assert outcome.deadline is not None, "its host is asked again at a time"
+        return Postponement(reason="a server works on a call", after=outcome.deadline - deps.clock.now())
     if outcome.state is TicketState.SETTLED:
         return replace(outcome, label=ticket.label)
     assert outcome.result is not None, "a call that is not on its way has a result"
@@ -192,11 +196,14 @@ async def check_stopped(deps: LoopDependencies, run: Run) -> None:
 
 
 def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:
-    """Return the postponement until the deadline of a sent call: until then an earlier attempt may still be under way."""
+    """Return the postponement until the deadline of a sent call: until then an earlier attempt may still be under way, or its
+    host works on it."""
     now = deps.clock.now()
     if ticket.deadline is None or now >= ticket.deadline:
         return None
-    return Postponement(reason="a call of an earlier delivery may still be under way", after=ticket.deadline - now)
+    is_sent = ticket.state is TicketState.SENT
+    reason = "a call of an earlier delivery may still be under way" if is_sent else "a server works on a call"
+    return Postponement(reason=reason, after=ticket.deadline - now)
 
 
 async def _settle_unsent(deps: LoopDependencies, run: Run, ticket: Ticket, reason: Refusal) -> Ticket:

@@ -101,11 +101,19 @@ class Tickets(Protocol):
     ) -> None:
         """Record the result of one attempt, and close what it wrote of the workspace's files in its quota: both, or nothing."""
 
-    async def ask(self, claimed_call: ClaimedCall, approval: Approval, *, now: datetime) -> Ticket:
-        """Store `approval` and have the call wait for it, in one commit: nothing of it was sent. Return the ticket as it waits.
+    async def ask(self, claimed_call: ClaimedCall, approval: Approval, *, now: datetime, continuation: bytes = b"") -> Ticket:
+        """Store `approval` and have the call wait for it, in one commit. Return the ticket as it waits.
+
+        Nothing of the call was sent, or what goes on of it is the sealed `continuation`, which is stored with it.
 
         Where the call has waited for another approval that nobody has decided about, that one is withdrawn. Where a later
         attempt has taken over, nothing is stored. Raise `StaleError` then, and where the lease has ended.
+        """
+
+    async def postpone(self, claimed_call: ClaimedCall, continuation: bytes, *, until: datetime) -> Ticket:
+        """Store what goes on of a call that was sent, sealed, and when its host is asked again. Return the ticket so.
+
+        It may be claimed again from then on. Where a later attempt has taken over, nothing is stored.
         """
 
     async def release(self, claimed_call: ClaimedCall) -> None:

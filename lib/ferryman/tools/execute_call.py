@@ -22,6 +22,7 @@ from ferryman.domain.calls.call import (
     is_outcome_unknown,
     truncate_names,
 )
+from ferryman.domain.calls.continuation import Continuation
 from ferryman.domain.calls.labelling import label_result
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.conversations.window import WindowPart, decide, measure_end
@@ -39,7 +40,7 @@ from ferryman.ports.halts import Halts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
 from ferryman.tools.approving.confirming import ApprovingDependencies, CallConfirmation, begin_confirmation
-from ferryman.tools.approving.waiting import WaitingForPersonError
+from ferryman.tools.approving.waiting import CallGoesOnError, WaitingForPersonError
 from ferryman.tools.known_secrets import make_scan_only, open_former, open_known_tokens
 from ferryman.tools.overflow import read_overflow
 from ferryman.tools.own_arguments import clamp_arguments, read_own_arguments
@@ -98,8 +99,8 @@ class ToolDependencies(GrantDependencies):
 
 
 async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequest) -> Ticket:
-    """Execute a call and return its ticket, settled, with its answer, or waiting for a person; one with a result is returned
-    as it is.
+    """Execute a call and return its ticket, settled, with its answer, waiting for a person, or going on at its host; one with
+    a result is returned as it is.
 
     Raise `StaleError` or `UnavailableError`; then nothing was sent.
     """
@@ -127,9 +128,13 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             result = await _send(deps, claimed_call, prepared_call, about)
             unsent = _is_unsent(prepared_call) and not claimed_call.again
         except WaitingForPersonError as waiting:
-            if not claimed_call.again or prepared_call.safe:
-                return await deps.tickets.ask(claimed_call, waiting.approval, now=deps.clock.now())
+            if not claimed_call.again or prepared_call.safe or prepared_call.resumes:
+                goes_on = b"" if waiting.continuation is None else await _seal(deps, claimed_call, waiting.continuation)
+                return await deps.tickets.ask(claimed_call, waiting.approval, now=deps.clock.now(), continuation=goes_on)
             result = _refuse(ticket, refusal.IN_DOUBT)  # it may have been sent before, under what holds no longer
+        except CallGoesOnError as going:
+            sealed = await _seal(deps, claimed_call, going.continuation)
+            return await deps.tickets.postpone(claimed_call, sealed, until=going.until)
         except NotSentError:
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
@@ -159,7 +164,8 @@ async def _send(
     ticket = claimed_call.ticket
     policy = find_tool(ticket.tool).policy
     repeatable = prepared_call.repeatable and policy.repeatable is not Repeatable.NEVER
-    if claimed_call.again and not (repeatable and ticket.sends <= CALL_ATTEMPTS_MAX):
+    repeats = prepared_call.resumes or (repeatable and ticket.sends <= CALL_ATTEMPTS_MAX)
+    if claimed_call.again and not repeats:
         return _refuse(ticket, refusal.IN_DOUBT)
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()
@@ -180,6 +186,11 @@ async def _send(
         if _is_unsent(prepared_call):
             reason = refusal.HALTED_UNSENT  # it has ended, so that nothing is sent any more
         return _refuse(ticket, reason, method=prepared_call.method)
+
+
+async def _seal(deps: ToolDependencies, claimed_call: ClaimedCall, continuation: Continuation) -> bytes:
+    ticket, execution = claimed_call.ticket, claimed_call.call_request.execution
+    return await deps.vault.seal_continuation(continuation, execution=execution, seq=ticket.seq, like=ticket.arguments)
 
 
 def _is_unsent(prepared_call: PreparedCall) -> bool:

@@ -43,6 +43,7 @@ class PreparedCall:
 
     `repeatable` means that sending it again has no further effect, `safe` that sending it has none at all. `sending` is the
     state of its request; None where it is not known whether anything was sent. `long` has the whole answer once it was sent.
+    `resumes` tells that it only asks about what goes on at its host since an earlier attempt, however often that is.
     """
 
     go: Callable[[float], Awaitable[ToolCallResult]] = field(repr=False)
@@ -51,6 +52,7 @@ class PreparedCall:
     repeatable: bool
     sending: SendingState | None = None
     long: LongAnswer = field(default_factory=LongAnswer)
+    resumes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -147,6 +147,11 @@ def build_call_info(execution: str, seq: int) -> bytes:
     return _build_info("arguments", execution=execution, seq=seq)
 
 
+def build_continuation_info(execution: str, seq: int) -> bytes:
+    """Return the info that binds what goes on of a call to the execution and the call's number in it."""
+    return _build_info("continuation", execution=execution, seq=seq)
+
+
 def build_coverage_info(execution: str) -> bytes:
     """Return the info that binds an execution's coverage to the execution."""
     return _build_info("coverage", execution=execution)

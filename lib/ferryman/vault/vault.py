@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ferryman.domain.calls import refusal
+from ferryman.domain.calls.continuation import Continuation, decode_continuation, encode_continuation
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
@@ -113,12 +114,19 @@ class Vault:
 
     async def seal_coverage(self, coverage: Coverage, *, execution: str, like: bytes) -> bytes:
         """Return a coverage sealed to the key version of `like`. Raise ValueError for one that is too long."""
-        encoded = coverage.encode()
+        return (await self._derive_like(like)).seal(coverage.encode(), seal.build_coverage_info(execution))
+
+    async def open_continuation(self, ciphertext: bytes, *, execution: str, seq: int) -> Continuation:
+        """Return what goes on of a call. Raise `UnsealError`, also for that of another call."""
         try:
-            public = await self._derive_public(seal.read_key_version(like))
-        except KeyError:
-            raise UnsealError("there is no such key version") from None
-        return public.seal(encoded, seal.build_coverage_info(execution))
+            return decode_continuation(await self._open(ciphertext, seal.build_continuation_info(execution, seq)))
+        except ValueError:
+            raise UnsealError("the continuation is not readable") from None
+
+    async def seal_continuation(self, continuation: Continuation, *, execution: str, seq: int, like: bytes) -> bytes:
+        """Return what goes on of a call, sealed to the key version of `like`. Raise ValueError for one that is too long."""
+        info = seal.build_continuation_info(execution, seq)
+        return (await self._derive_like(like)).seal(encode_continuation(continuation), info)
 
     async def _open_plaintext(self, sealed: SealedCredential) -> bytes:
         try:
@@ -127,6 +135,12 @@ class Vault:
             return await self._open(sealed.ciphertext, _build_info(sealed))
         except UnsealError:
             raise CallRefusedError(refusal.refuse_unreadable_credential(sealed.label.name)) from None
+
+    async def _derive_like(self, ciphertext: bytes) -> PublicKey:
+        try:
+            return await self._derive_public(seal.read_key_version(ciphertext))
+        except KeyError:
+            raise UnsealError("there is no such key version") from None
 
     async def _derive_public(self, version: int) -> PublicKey:
         return PublicKey(version, seal.derive_public_key(await self._keys.private(version)))

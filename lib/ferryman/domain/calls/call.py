@@ -129,6 +129,9 @@ class Ticket:
     `form_digest` the hash of what it would send, and `approved` who approved what was sent. `asks` counts the
     attempts that ended with asking a person. `flow` is what decided where it goes, None where no rule asks for that.
     `hidden` tells that the model does not read its result: that is handed on by a reference alone (`domain.flow.values`).
+    `continuation` is what its host said that goes on of it, sealed to the key holders (`domain.calls.continuation`), b"" where
+    nothing does; until it has a result, such a call is never begun again. Where it is not waited for a person, `deadline` is
+    when its host is asked again.
     """
 
     seq: int
@@ -157,6 +160,7 @@ class Ticket:
     approved: ApprovedSend | None = field(default=None, metadata=LEFT_OUT)
     flow: CallFlow | None = field(default=None, metadata=LEFT_OUT)
     hidden: bool = field(default=False, metadata=LEFT_OUT)
+    continuation: bytes = field(default=b"", repr=False, metadata=LEFT_OUT)
 
     @property
     def sends(self) -> int:
@@ -167,6 +171,11 @@ class Ticket:
     def names(self) -> tuple[str, ...]:
         """The names of the tools that the call is one of: of the tool that executes it, and of the one that was called."""
         return (self.tool,) if self.called_as is None else (self.tool, self.called_as)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the call was sent and has no result yet, since its host works on it or asks something."""
+        return bool(self.continuation) and self.result is None
 
     @property
     def is_answered(self) -> bool:
@@ -193,7 +202,7 @@ def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, un
         raise StaleError("the call is already under way")
     if stopped:
         raise StaleError("the execution was ended")
-    sent_at = now if ticket.state in UNSENT else ticket.sent_at
+    sent_at = now if ticket.state in UNSENT and not (ticket.goes_on and ticket.sent_at) else ticket.sent_at
     return replace(ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=sent_at, deadline=now + under_way)
 
 

@@ -88,7 +88,17 @@ ENDING_FIELDS = (*TURN_FIELDS, *WAITING_FIELDS, "status", "output", "error", "co
 CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "completed_at")
 
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
-WAIT_FIELDS = ("state", "approval", "form_digest", "asks", "sent_at", "deadline")  # what asking a person stores of a ticket
+WAIT_FIELDS = (
+    "state",
+    "approval",
+    "form_digest",
+    "asks",
+    "sent_at",
+    "deadline",
+    "continuation",
+)  # what asking a person stores of a ticket
+RELEASE_FIELDS = ("state", "sent_at", "deadline")  # what releasing a call stores of its ticket
+POSTPONE_FIELDS = ("state", "asks", "deadline", "continuation")  # what postponing a call stores of its ticket
 RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt", "approved")  # what settling a call stores of its ticket
 
 
@@ -102,10 +112,24 @@ def answer_ticket(ticket: Ticket, result: ToolCallResult) -> Ticket:
     return replace(ticket, result=result)
 
 
-def wait_ticket(ticket: Ticket, approval: Approval) -> Ticket:
-    """Return a claimed ticket, of which nothing was sent, as one that waits for a person to decide about `approval`."""
+def wait_ticket(ticket: Ticket, approval: Approval, continuation: bytes = b"") -> Ticket:
+    """Return a claimed ticket as one that waits for a person to decide about `approval`.
+
+    Nothing of it was sent, or what goes on of it is the `continuation`; without one, an earlier one stays.
+    """
     waiting = replace(ticket, approval=approval.id, form_digest=approval.digest, asks=ticket.asks + 1)
-    return replace(waiting, state=TicketState.WAITING, sent_at=None, deadline=None)
+    waiting = replace(waiting, continuation=continuation or ticket.continuation)
+    return replace(waiting, state=TicketState.WAITING, sent_at=ticket.sent_at if waiting.goes_on else None, deadline=None)
+
+
+def postpone_ticket(ticket: Ticket, continuation: bytes, *, until: datetime) -> Ticket:
+    """Return a claimed ticket whose call goes on at its host, which is asked again at `until`."""
+    return replace(ticket, state=TicketState.INTENDED, asks=ticket.asks + 1, deadline=until, continuation=continuation)
+
+
+def release_ticket(ticket: Ticket) -> Ticket:
+    """Return a claimed ticket as it was before an attempt that sent nothing."""
+    return replace(ticket, state=TicketState.INTENDED, sent_at=ticket.sent_at if ticket.goes_on else None, deadline=None)
 
 
 def cancel_execution(current: Execution, *, by: str, now: datetime) -> Execution:

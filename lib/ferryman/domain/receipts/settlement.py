@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ferryman.domain.calls.approved import ApprovedSend
-from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.call import UNSENT, Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity, Source
 
@@ -16,9 +16,9 @@ _TIMES = ("sent_at", "deadline", "settled_at")
 
 
 def write_settlement(ticket: Ticket) -> dict[str, Any]:
-    """Return the report of a `ticket` that is settled, has answered or waits for a person, as JSON; times are ISO 8601 with
-    their offset."""
-    assert ticket.result is not None or ticket.state is TicketState.WAITING, "a settled call has a result"
+    """Return the report of a `ticket` that is settled, has answered, waits for a person or goes on at its host, as JSON; times
+    are ISO 8601 with their offset. What goes on is sealed, and is not in it."""
+    assert ticket.result is not None or ticket.state in UNSENT, "a settled call has a result"
     times = {name: None if (at := getattr(ticket, name)) is None else at.isoformat() for name in _TIMES}
     report = {"state": ticket.state.value, "attempt": ticket.attempt, "in_doubt": ticket.in_doubt}
     approved = None if ticket.approved is None else {**asdict(ticket.approved), "at": ticket.approved.at.isoformat()}
@@ -28,7 +28,7 @@ def write_settlement(ticket: Ticket) -> dict[str, Any]:
 
 
 def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
-    """Return `ticket` as it was settled, has answered or waits for a person.
+    """Return `ticket` as it was settled, has answered, waits for a person or goes on at its host.
 
     Raise ValueError, KeyError or TypeError for anything but a settlement.
     """
