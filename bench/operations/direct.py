@@ -11,8 +11,8 @@ from bench.operations.counting import Counts
 from bench.operations.model import CREDENTIAL, HOST, CountingModel
 from bench.operations.services import API, TRIGGER
 from bench.operations.system import INVOKED, TASK, CountedSystem, store_credential
-from ferryman.serving import api as api_app
 from ferryman.domain.mcp_revisions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, TASKS
+from ferryman.serving import api as api_app
 
 CALL = {"method": "GET", "url": f"https://{HOST}/answer", "credential": CREDENTIAL}
 

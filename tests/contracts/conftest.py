@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.workspaces.workspace import BEGINNING, Workspace
 from ferryman.inmemory.agents import MemoryAgents
 from ferryman.inmemory.alerts import MemoryAlerts
@@ -36,6 +37,7 @@ from ferryman.inmemory.nonces import MemoryNonces
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
 from ferryman.inmemory.past_messages import MemoryPastMessages
 from ferryman.inmemory.queue import MemoryKeptTimers, MemoryQueue, MemoryTimers
+from ferryman.inmemory.remote_servers import MemoryRemoteServers
 from ferryman.inmemory.running_calls import MemoryRunningCalls
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryTasks
@@ -64,6 +66,7 @@ from ferryman.ports.past_messages import PastMessages
 from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
 from ferryman.ports.platform import Nonces, RunningCalls
 from ferryman.ports.queue import Queue
+from ferryman.ports.remote_servers import RemoteServers
 from ferryman.ports.schedules import Schedules, Timers
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
@@ -115,6 +118,7 @@ class Stores:
     keyed: KeyedRequests
     nonces: Nonces
     past_messages: PastMessages
+    remote_servers: RemoteServers
     running_calls: RunningCalls
     tickets: Tickets
     user_documents: UserDocuments
@@ -142,6 +146,12 @@ def build_kept(name: str, days: int) -> Workspace:
     return Workspace(id=name, owner="ann", name="Paris", retention_days=days, created_at=BEGINNING, updated_at=BEGINNING)
 
 
+def build_server(name: str) -> RemoteServer:
+    """Return an MCP server of this id."""
+    place = {"owner": "ann", "workspace": "ws_1", "agent": "agent_1", "name": "books", "url": "https://tools.example.com/mcp"}
+    return RemoteServer(id=name, **place, created_at=BEGINNING, updated_at=BEGINNING)
+
+
 @asynccontextmanager
 async def in_memory() -> AsyncIterator[Stores]:
     memory, queue, timers, kept_timers = Memory(), MemoryQueue(), MemoryTimers(), MemoryKeptTimers()
@@ -166,7 +176,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         return memory.refused[name]
 
     async def place_server(name: str) -> None:
-        memory.mcp_servers[name] = {}
+        memory.mcp_servers[name] = build_server(name)
 
     yield Stores(
         owners=MemoryOwners(memory),
@@ -193,6 +203,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         keyed=MemoryKeyedRequests(memory),
         nonces=MemoryNonces(memory),
         past_messages=MemoryPastMessages(memory),
+        remote_servers=MemoryRemoteServers(memory),
         running_calls=MemoryRunningCalls(memory),
         tickets=MemoryTickets(memory),
         user_documents=MemoryUserDocuments(memory),
@@ -250,6 +261,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
     from ferryman.gcp.past_messages import FirestorePastMessages
     from ferryman.gcp.queue import CloudTasksKept, CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.remote_servers import FirestoreRemoteServers
     from ferryman.gcp.running_calls import FirestoreRunningCalls
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreTasks
@@ -340,6 +352,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             keyed=FirestoreKeyedRequests(clients),
             nonces=FirestoreNonces(clients),
             past_messages=FirestorePastMessages(clients),
+            remote_servers=FirestoreRemoteServers(clients),
             running_calls=FirestoreRunningCalls(clients),
             tickets=FirestoreTickets(clients),
             user_documents=FirestoreUserDocuments(clients),

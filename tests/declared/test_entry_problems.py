@@ -205,8 +205,10 @@ def test_no_tool_has_the_prefix_of_the_platforms_own(name: str) -> None:
     assert fault(name=name) == expected
 
 
-def test_a_name_that_only_holds_the_prefix_is_accepted() -> None:
-    assert read(name=f"x{PREFIX}").name == "xorchestrator__"
+@pytest.mark.parametrize("name", [f"x{PREFIX}", "books__search", "a__", "__a", "a___b"])
+def test_two_underscores_are_left_to_tools_of_mcp_servers(name: str) -> None:
+    expected = "tools.0.name has '__', which only names of tools of MCP servers have: give it another name"
+    assert fault(name=name) == expected
 
 
 WORDS = st.sampled_from(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.declared.check import NAME
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.domain.tools.names import PREFIX, has_prefix
 from ferryman.openapi.names import build_tool_name
 
@@ -33,3 +34,8 @@ def test_no_imported_name_has_the_prefix(operation_id: str, path: str) -> None:
     name = build_tool_name(operation_id, "get", f"/{path}")
     assert re.fullmatch(NAME, name)
     assert not has_prefix(name)
+    assert not is_remote_name(name)
+
+
+def test_of_underscores_in_a_row_one_is_left() -> None:
+    assert build_tool_name("books__search___all", "get", "/x") == "books_search_all"

@@ -42,9 +42,9 @@ def read_categories(document: Sequence[Any], icons: Mapping[str, str]) -> dict[s
 
 def read_tools(
     document: Mapping[str, Any], categories: Mapping[str, ToolCategory], icons: Mapping[str, str]
-) -> tuple[dict[str, ToolListing], Tool, Tool]:
-    """Return all tools by name, in their order, those that can be called as `Tool`; what holds for every declared one, and for
-    one that the platform's own server has and the catalog does not list.
+) -> tuple[dict[str, ToolListing], Tool, Tool, Tool]:
+    """Return all tools by name, in their order, those that can be called as `Tool`; what holds for every declared one, for
+    one that the platform's own server has and the catalog does not list, and for one of an MCP server of an agent.
 
     Raise `MisconfiguredError`, which names the entry and the field.
     """
@@ -55,10 +55,9 @@ def read_tools(
         where = f"{where} ({entry['name']!r})"
         need(entry["name"] not in listed, f"{where}: the name is given twice")
         listed[entry["name"]] = _read_entry(entry, where, categories, icons)
-    declared, discovered = (
-        _read_nameless(document[name], f"{FILE} {name}", categories, icons) for name in ("declared", "discovered")
-    )
-    return listed, declared, discovered
+    nameless = ("declared", "discovered", "remote")
+    declared, discovered, remote = (_read_nameless(document[name], f"{FILE} {name}", categories, icons) for name in nameless)
+    return listed, declared, discovered, remote
 
 
 def _read_nameless(

@@ -1,6 +1,7 @@
 """The catalog of tools: `tools.json`, read once and checked.
 
-All that is decided about a tool is in its entry. A name without one is a declared tool's, whose entry is `declared`.
+All that is decided about a tool is in its entry. A name without one is a declared tool's, whose entry is `declared`, or with
+`__` in it that of a tool of an MCP server, whose entry is `remote`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ferryman.catalog.tool_entries import read_categories, read_tools
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.expense import CallExpense, Expense
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.domain.tasks.task import TaskSummary, ToolLoading
 from ferryman.domain.tools.names import PREFIX, names_tool
 from ferryman.domain.tools.tool import Tool
@@ -32,9 +34,9 @@ ICONS: Mapping[str, str] = load_file("icons.json")
 CATEGORIES = read_categories(load_file("tool_categories.json"), ICONS)
 """The categories of tools by id (S4-132)."""
 
-LISTED, DECLARED, DISCOVERED = read_tools(load_file("tools.json"), CATEGORIES, ICONS)
-"""All tools by name, also those that are not implemented (S4-2); what holds for every declared tool, and for one of the
-platform's own server that the catalog does not list."""
+LISTED, DECLARED, DISCOVERED, REMOTE = read_tools(load_file("tools.json"), CATEGORIES, ICONS)
+"""All tools by name, also those that are not implemented (S4-2); what holds for every declared tool, for one of the
+platform's own server that the catalog does not list, and for one of an MCP server of an agent."""
 
 TOOLS: dict[str, Tool] = {name: tool for name, tool in LISTED.items() if isinstance(tool, Tool)}
 """The built-in tools by name, in the order in which the model is shown them."""
@@ -73,9 +75,9 @@ RECALLERS = tuple(tool.name for tool in TOOLS.values() if tool.kind == RECALLING
 
 
 def find_tool(name: str) -> Tool:
-    """Return the tool of this name; for any that is not built in `DECLARED`, or by its prefix `DISCOVERED`, which have no name
-    of their own."""
-    return TOOLS.get(name) or (DISCOVERED if name.startswith(PREFIX) else DECLARED)
+    """Return the tool of this name; for any that is not built in `DECLARED`, or by the form of its name `DISCOVERED` or
+    `REMOTE`, which have no name of their own."""
+    return TOOLS.get(name) or (DISCOVERED if name.startswith(PREFIX) else REMOTE if is_remote_name(name) else DECLARED)
 
 
 def is_of_platform(name: str) -> bool:
@@ -135,8 +137,13 @@ def get_expense(result: ToolCallResult) -> CallExpense:
 
 
 def may_fetch_tokens(policy: ExecutionPolicy) -> bool:
-    """Tell whether tokens may be fetched for the execution, which only the function of declared tools does."""
-    return bool(policy.declared) or any(find_tool(name).function == DECLARED.function for name in policy.tools)
+    """Tell whether tokens may be fetched for the execution, which only the functions of declared tools
+    and of tools of MCP servers do."""
+    return (
+        bool(policy.declared)
+        or bool(policy.remote)
+        or any(find_tool(name).function == DECLARED.function for name in policy.tools)
+    )
 
 
 def is_kept(tool: str, policy: ExecutionPolicy) -> bool:

@@ -934,7 +934,7 @@ class ToolPolicyJson(TypedDict):
     argument_items_max: int | None
     response_bytes_max: int | None
     result_characters_max: int | None
-    network: Literal["registry", "webhook_list", "declared_host", "public_any", "operator_endpoint", "none"]
+    network: Literal["registry", "webhook_list", "declared_host", "public_any", "operator_endpoint", "mcp_server", "none"]
     fee: str
     expense: Literal["llm_tokens", "api_call_fee", "embedding", "storage_unmetered"]
     counts: bool

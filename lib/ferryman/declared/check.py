@@ -17,6 +17,7 @@ from ferryman.domain.http.headers import is_identity_header, normalize_header
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.problem import Problem
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, DeclaredTool
 from ferryman.domain.tools.names import PREFIX, has_prefix, strip_prefix
 
@@ -103,6 +104,8 @@ def find_text_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
         yield report("must be letters, digits, '_' and '-', begin with a letter or '_', at most 64", where, "name")
     elif has_prefix(tool.name):
         yield report(f"begins with {PREFIX}, the prefix of the platform's own tools: give it another name", where, "name")
+    elif is_remote_name(tool.name):
+        yield report("has '__', which only names of tools of MCP servers have: give it another name", where, "name")
     elif tool.name in BUILT_IN:
         yield report("is the name of a built-in tool", where, "name")
     for name in ("description", "summary"):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ferryman.domain.conversations.conversation import Conversation
     from ferryman.domain.executions.execution import Execution
     from ferryman.domain.jobs.job import Job
+    from ferryman.domain.remote_servers.server import RemoteServer
     from ferryman.domain.tasks.task import Task
     from ferryman.domain.workspaces.agent import Agent
     from ferryman.domain.workspaces.workspace import Workspace
@@ -120,7 +121,7 @@ def _build_partial(kind: type[Any], names: tuple[str, ...]) -> Callable[[Any], d
 async def confirm_created(
     creation: Awaitable[Value],
     reference: AsyncDocumentReference,
-    value: Conversation | Execution | Task | Agent | Workspace | Job,
+    value: Conversation | Execution | Task | Agent | Workspace | Job | RemoteServer,
 ) -> Value | None:
     """Await the `creation` of the document of `value`, and return its result, or None where only its answer was lost.
 

@@ -57,6 +57,9 @@ class Places:
     def locate_holder(self, holders: str, holder: str) -> AsyncDocumentReference:
         return self.client.document(holders, holder)
 
+    def locate_server(self, server: str) -> AsyncDocumentReference:
+        return self.locate_holder(MCP_SERVERS, server)
+
     def locate_credential(self, task: str, name: str, holders: str = TASKS) -> AsyncDocumentReference:
         return self.client.document(holders, task, "credentials", name)
 

@@ -36,6 +36,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.owners.user_changes import Document
 from ferryman.domain.receipts.receipt import Receipt
+from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import Cluster, DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
@@ -59,10 +60,12 @@ class Memory:
     audit: dict[str, AuditEntry] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     agents: dict[str, Agent] = field(default_factory=dict)
+    mcp_servers: dict[str, RemoteServer] = field(default_factory=dict)
+    """Those of agents, whose credentials are by `mcp_servers/ID`."""
+    mcp_descriptors: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The texts of descriptors of tools, by server and digest."""
     jobs: dict[str, Job] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
-    mcp_servers: dict[str, Any] = field(default_factory=dict)
-    """Those of agents, whose credentials are by `mcp_servers/ID`."""
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
     credentials: dict[str, dict[str, SealedCredential]] = field(default_factory=dict)
     former: dict[str, dict[str, FormerValues]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from ferryman.domain.urls.origin import SeenUrls, WebCall
 WEB = "web"
 """What a tool of the public web reads, by its entry in the catalog."""
 
-_SENDING = (NetworkPolicy.REGISTRY, NetworkPolicy.DECLARED_HOST, NetworkPolicy.WEBHOOK_LIST)
+_SENDING = (NetworkPolicy.REGISTRY, NetworkPolicy.DECLARED_HOST, NetworkPolicy.WEBHOOK_LIST, NetworkPolicy.MCP_SERVER)
 
 
 def begin_seen(execution: Execution, opening: ExecutionSetup) -> SeenUrls | None:

@@ -9,6 +9,7 @@ from ferryman.domain.tools.names import PREFIX, has_prefix
 CHARACTERS_MAX = 64
 _READ_MAX = 256
 _NOT_TOOL = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
+_UNDERSCORES = re.compile("__+")
 _NOT_ARGUMENT = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _NOT_WORD = re.compile(r"[^A-Za-z0-9]+", re.ASCII)
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
@@ -23,13 +24,14 @@ Numbers = dict[str, int]
 def build_tool_name(operation_id: str, method: str, path: str) -> str:
     """Return the name of an operation's tool: its operationId, or method and path in snake case (S3-51).
 
-    The prefix of the platform's own tools is left out (S4-95).
+    The prefix of the platform's own tools is left out (S4-95), and of several `_` in a row one is left: tools of MCP servers
+    have two.
     """
     name = _fit(_NOT_TOOL, operation_id)
     while has_prefix(name):
         name = _fit(_NOT_TOOL, name[len(PREFIX) :])
     if name:
-        return name
+        return _UNDERSCORES.sub("_", name)
     return _fit(_NOT_WORD, _WORD_BORDER.sub("_", f"{method}_{path[:_READ_MAX]}")).lower()
 
 

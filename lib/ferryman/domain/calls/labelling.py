@@ -30,9 +30,10 @@ def label_result(
 
 
 def _tells_definition(result: ToolCallResult, policy: ToolPolicy) -> bool:
-    """Tell whether a refusal may name hosts and arguments of a declared tool, or of one that was imported since."""
+    """Tell whether a refusal may name hosts and arguments of a declared tool, of one that was imported since, or of an MCP
+    server's."""
     is_ours = result.block_reason in (*PERSON_REASONS, RATE_LIMITED, CANCELLED, UNKNOWN_TOOL)
-    return policy.network is NetworkPolicy.DECLARED_HOST and not is_ours
+    return policy.network in (NetworkPolicy.DECLARED_HOST, NetworkPolicy.MCP_SERVER) and not is_ours
 
 
 def label_ticket(ticket: Ticket) -> FlowLabel:

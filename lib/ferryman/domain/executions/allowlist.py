@@ -17,7 +17,8 @@ _DOT_SEGMENTS = frozenset((".", "..", "%2e", "%2e%2e", ".%2e", "%2e."))
 def check_url(network: NetworkPolicy, raw: str, policy: ExecutionPolicy) -> URL:
     """Return the parsed URL. Raise `CallRefusedError` unless a tool with this `network` policy may call it (S0-28).
 
-    A tool for webhooks may call the registered URLs, others the approved domains; one with any other policy may call nothing.
+    A tool for webhooks may call the registered URLs, one of an MCP server exactly those of its call, others the approved
+    domains; one with any other policy may call nothing.
     """
     is_webhook = network is NetworkPolicy.WEBHOOK_LIST
     if is_webhook and not policy.webhook:
@@ -31,6 +32,9 @@ def check_url(network: NetworkPolicy, raw: str, policy: ExecutionPolicy) -> URL:
     if is_webhook:
         if not is_registered(url, policy):
             raise CallRefusedError(refusal.WEBHOOK_NOT_REGISTERED)
+    elif network is NetworkPolicy.MCP_SERVER:
+        if raw not in policy.server_urls:
+            raise CallRefusedError(refusal.refuse_host(url.host, ()))
     elif network not in _APPROVED or not policy.admits(url.host):
         raise CallRefusedError(refusal.refuse_host(url.host, policy.domains if network in _APPROVED else ()))
     return url

@@ -31,10 +31,12 @@ class ExecutionPolicy:
 
     `tools` are the built-in tools that all of them allow. `domains` are the approved host patterns, in the order of the task's
     integrations. `caps` are those of its workspace, agent, person and task as they were then, beside that of the plan.
-    `declared` are the fingerprints of the declared tools by name: a tool that was changed since is another tool. `former` tells
-    that credentials of the task were replaced or deleted within the last day. `headers` are those of its integrations'
-    services. `limits` say who took a tool away, and hold for tools that are imported later, too; `settings` are the agent's of
-    tools, by name. `approvals` are the rules that say which calls wait for a person.
+    `declared` are the fingerprints of the declared tools by name: a tool that was changed since is another tool. `former`
+    tells that credentials of the task were replaced or deleted within the last day. `headers` are those of its integrations'
+    services. `remote` are the fingerprints of the tools of the agent's MCP servers that a person has accepted, by name, and
+    `server_urls` the URLs that a call of one may go to: its key holder sets them for that call, and nothing stores them.
+    `limits` say who took a tool away, and hold for tools that are imported later, too; `settings` are the agent's of tools, by
+    name. `approvals` are the rules that say which calls wait for a person.
     """
 
     owner: str
@@ -50,6 +52,8 @@ class ExecutionPolicy:
     former: bool = False
     caps: tuple[Cap, ...] = field(default=(), metadata=LEFT_OUT)
     declared: Mapping[str, str] = field(default_factory=dict)
+    remote: Mapping[str, str] = field(default_factory=dict, metadata=LEFT_OUT)
+    server_urls: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
     headers: tuple[ServiceHeaders, ...] = ()
     limits: ToolLimits = field(default=NO_LIMITS, metadata=LEFT_OUT)
     settings: Mapping[str, ToolSettings] = field(default_factory=dict, repr=False, metadata=LEFT_OUT)
@@ -73,7 +77,7 @@ class ExecutionPolicy:
     @property
     def enabled(self) -> tuple[str, ...]:
         """Every tool that the execution may use."""
-        return (*self.tools, *self.declared)
+        return (*self.tools, *self.declared, *self.remote)
 
     def admits(self, host: str) -> bool:
         """Tell whether an approved integration covers `host` (S0-77)."""

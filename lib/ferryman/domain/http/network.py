@@ -18,5 +18,7 @@ class NetworkPolicy(StrEnum):
     """Any public address."""
     OPERATOR_ENDPOINT = "operator_endpoint"
     """The endpoint that the operator configured, which may be private; no argument changes it."""
+    MCP_SERVER = "mcp_server"
+    """The URL of the agent's MCP server, and those that its authorization was pinned to; no argument changes it."""
     NONE = "none"
     """Nowhere."""
