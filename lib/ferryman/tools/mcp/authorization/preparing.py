@@ -42,8 +42,8 @@ async def prepare_consent(
 ) -> PreparedConsent:
     """Return what to ask a person for: discover who authorizes for a server, register there, and choose the scopes.
 
-    The server at `server_url` answered with `challenge`. `before` is what the server was connected with. Its scopes are asked for again where the issuer is the same. Raise
-    `AuthorizationFailedError`.
+    The server at `server_url` answered with `challenge`. `before` is what the server was connected with. Its scopes are asked
+    for again where the issuer is the same. Raise `AuthorizationFailedError`.
     """
     discovered = await discover(fetcher, server_url, challenge, issuer=None if before is None else before.issuer)
     issuer = discovered.issuer
