@@ -105,6 +105,11 @@ SENTENCES = [
         "credential_reconnect",
     ),
     (
+        lambda: refusal.refuse_unconnected_server("tracker"),
+        "Error: the MCP server tracker is not connected, or has to be connected again: its owner has to consent.",
+        "server_not_connected",
+    ),
+    (
         lambda: refusal.refuse_until_renewed("MY_KEY"),
         "Error: credential MY_KEY has expired and could not be renewed just now. Try again later.",
         "credential_not_renewed",

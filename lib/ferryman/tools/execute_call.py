@@ -230,7 +230,7 @@ async def scan_window(
 async def _open_scope(deps: ToolDependencies, execution: str, *, task: str, epoch: int) -> tuple[str, Collection[Credential]]:
     """Return the owner of an execution that runs, and every open credential that its texts may hold."""
     current, versions = await deps.tickets.scope(execution, task=task, epoch=epoch, now=deps.clock.now())
-    credentials = await _open(deps, current.task, versions)
+    credentials = await open_all(deps, deps.credentials, current.task, versions)
     if current.policy is None or may_fetch_tokens(current.policy):  # before the execution is set up, this is not known yet
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=current.owner, task=current.task)
     return current.owner, credentials.values()
@@ -243,7 +243,7 @@ async def _prepare(
     if ticket.tool not in policy.enabled:
         # the process that talks to the model is not trusted
         raise CallRefusedError(policy.refuse_tool(ticket.tool))
-    credentials = await _open(deps, policy.task, claimed_call.versions)
+    credentials = await open_all(deps, deps.credentials, policy.task, claimed_call.versions)
     if may_fetch_tokens(policy):
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
     opened = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
@@ -301,20 +301,20 @@ async def count_pieces(deps: ToolDependencies, claimed_call: ClaimedCall, pieces
     raise NotSentError("what the execution has sent of its credentials changes all the time")
 
 
-async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:
-    """Return the task's open credentials and former values; those that this process opened before are not read again while
-    their versions are the present ones.
+async def open_all(deps: ToolDependencies, store: Credentials, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:
+    """Return the open credentials and former values that `store` has of a task, or of an MCP server of that id.
 
-    Raise `CallRefusedError` for a credential that does not open, and `UnavailableError`.
+    Those that this process opened before are not read again while their versions are the present ones. Raise
+    `CallRefusedError` for a credential that does not open, and `UnavailableError`.
     """
     before = deps.opened.get(task)
     if before is not None and before.versions == versions:
         return dict(before.credentials)
-    stored, former = await deps.credentials.read_all(task)
+    stored, former = await store.read_all(task)
     opened = await open_former(deps.vault, former, task=task, now=deps.clock.now(), log=deps.tracer)
     for sealed in stored:
         name, expected = sealed.label.name, versions.get(sealed.label.name, 0)
-        if sealed.label.version > expected and sealed.label.version != await deps.credentials.next_version(task, name) - 1:
+        if sealed.label.version > expected and sealed.label.version != await store.next_version(task, name) - 1:
             raise UnavailableError("a credential was stored while this was read")
         if sealed.label.task != task or sealed.label.version < expected:
             raise CallRefusedError(refusal.refuse_unreadable_credential(name))  # moved or rolled back

@@ -198,6 +198,11 @@ def refuse_until_reconnected(name: str) -> Refusal:
     return Refusal(reason="credential_reconnect", message=message, credential=name)
 
 
+def refuse_unconnected_server(name: str) -> Refusal:
+    message = f"Error: the MCP server {name} is not connected, or has to be connected again: its owner has to consent."
+    return Refusal(reason="server_not_connected", message=message)
+
+
 def refuse_until_renewed(name: str) -> Refusal:
     message = f"Error: credential {name} has expired and could not be renewed just now. Try again later."
     return Refusal(reason="credential_not_renewed", message=message, credential=name)

@@ -36,6 +36,7 @@ SUGGESTIONS: Mapping[str, str] = {
     "credential_unreadable": _ASK_OWNER,
     "credential_misplaced": _ASK_OWNER,
     "credential_reconnect": _ASK_OWNER,
+    "server_not_connected": _ASK_OWNER,
     "credential_not_renewed": _LATER,
     "token_not_fetched": _LATER,
     "header_forbidden": "Leave the header out.",

@@ -35,15 +35,15 @@ class Documents:
 
     documents: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     registered: tuple[int, Mapping[str, Any]] = (201, {"client_id": "registered"})
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     posted: list[Mapping[str, Any]] = field(default_factory=list)
 
     async def get(self, url: str, what: str) -> Mapping[str, Any] | None:
-        self.asked.append(url)
+        self.requested.append(url)
         return self.documents.get(url)
 
     async def post(self, url: str, body: Mapping[str, Any], what: str) -> tuple[int, Mapping[str, Any]]:
-        self.asked.append(url)
+        self.requested.append(url)
         self.posted.append(body)
         return self.registered
 

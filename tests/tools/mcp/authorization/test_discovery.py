@@ -31,7 +31,7 @@ async def test_the_place_that_the_challenge_names_is_the_only_one() -> None:
     documents = build_documents()
     documents.documents["https://tools.example.com/here.json"] = build_resource()
     await find(documents, Challenge(resource_metadata="https://tools.example.com/here.json"))
-    assert documents.asked == ["https://tools.example.com/here.json", ISSUER_AT]
+    assert documents.requested == ["https://tools.example.com/here.json", ISSUER_AT]
 
 
 async def test_a_challenge_that_names_an_empty_place_falls_back_to_no_other() -> None:
@@ -42,7 +42,7 @@ async def test_a_challenge_that_names_an_empty_place_falls_back_to_no_other() ->
 async def test_the_root_is_asked_after_the_place_with_the_path() -> None:
     documents = Documents({RESOURCE_AT: build_resource(resource="https://tools.example.com"), ISSUER_AT: build_issuer()})
     assert (await find(documents)).resource.resource == "https://tools.example.com"
-    assert documents.asked == [f"{RESOURCE_AT}/team/mcp", RESOURCE_AT, ISSUER_AT]
+    assert documents.requested == [f"{RESOURCE_AT}/team/mcp", RESOURCE_AT, ISSUER_AT]
 
 
 async def test_an_issuer_with_a_path_is_asked_at_three_places_in_order() -> None:
@@ -51,7 +51,7 @@ async def test_an_issuer_with_a_path_is_asked_at_three_places_in_order() -> None
     last = f"{ISSUER}/tenant/.well-known/openid-configuration"
     documents.documents[last] = build_issuer(issuer)
     assert (await find(documents)).issuer.issuer == issuer
-    assert documents.asked[1:] == [f"{ISSUER_AT}/tenant", f"{ISSUER}/.well-known/openid-configuration/tenant", last]
+    assert documents.requested[1:] == [f"{ISSUER_AT}/tenant", f"{ISSUER}/.well-known/openid-configuration/tenant", last]
 
 
 async def test_the_first_authorization_server_is_taken_of_several() -> None:
@@ -70,7 +70,7 @@ async def test_one_that_is_no_longer_listed_is_not_asked() -> None:
     documents = build_documents(build_resource(authorization_servers=[OTHER]))
     documents.documents[f"{OTHER}/.well-known/oauth-authorization-server"] = build_issuer(OTHER)
     assert (await find(documents, issuer=ISSUER)).issuer.issuer == OTHER
-    assert ISSUER_AT not in documents.asked
+    assert ISSUER_AT not in documents.requested
 
 
 async def test_one_without_metadata_is_passed_over() -> None:
@@ -82,7 +82,7 @@ async def test_no_more_than_three_authorization_servers_are_asked() -> None:
     documents = build_documents(build_resource(authorization_servers=[f"https://{n}.example.com" for n in "abc"] + [ISSUER]))
     with pytest.raises(AuthorizationFailedError, match="none of the server's authorization servers"):
         await find(documents)
-    assert ISSUER_AT not in documents.asked
+    assert ISSUER_AT not in documents.requested
 
 
 @pytest.mark.parametrize(
