@@ -30,6 +30,8 @@ class ApprovalState(StrEnum):
     DENIED = "denied"
     EDITED = "edited"
     """A person has written other arguments: they are another call, with an approval of its own."""
+    ANSWERED = "answered"
+    """A person has answered what an MCP server asked."""
     WITHDRAWN = "withdrawn"
     """The execution ended, or its form changed and was asked about again."""
 
@@ -38,6 +40,7 @@ STATE_OF = {
     DecisionVerdict.APPROVE: ApprovalState.APPROVED,
     DecisionVerdict.DENY: ApprovalState.DENIED,
     DecisionVerdict.EDIT: ApprovalState.EDITED,
+    DecisionVerdict.ANSWER: ApprovalState.ANSWERED,
 }
 
 

@@ -25,6 +25,8 @@ class DecisionVerdict(StrEnum):
     DENY = "deny"
     EDIT = "edit"
     """The call is made with other arguments: a new request, which is asked about itself."""
+    ANSWER = "answer"
+    """What an MCP server asked is answered, and it goes on with the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,8 @@ class Decision:
 
     `by` is the person's id, or `OWNER` (domain.executions.execution) for the owner's own key. `sends_max` is for how many sends
     of the same form it is, 0 where nothing may be sent. `reason` is the person's, which the model reads; `edited` the arguments
-    of an edit, as JSON, "" for none; `declassified` a value that counts as a person's from the next turn on, "" for none.
+    of an edit, or the answers to a server, as JSON, "" for none; `declassified` a value that counts as a person's from the
+    next turn on, "" for none.
     """
 
     approval: str

@@ -14,6 +14,7 @@ from typing import Any
 
 import rfc8785
 
+from ferryman.domain.approvals.question import QuestionForm
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.json_tree import map_leaves
 from ferryman.domain.labels.label import FlowLabel
@@ -84,7 +85,7 @@ class CallForm:
 
     tool: str
     tool_digest: str
-    what: HttpForm | EffectForm
+    what: HttpForm | EffectForm | QuestionForm
     label: FlowLabel
     policy_digest: str
     place: Mapping[str, str]

@@ -18,6 +18,8 @@ from ferryman.domain.approvals.origins import read_origins
 from ferryman.domain.approvals.visible import is_reordered, show_lines, show_name, show_text
 
 CALL, SENT, HEADERS, BODY, ARGUMENTS = "The call", "What is sent", "Headers", "Body", "Arguments"
+ASKED = "What the server asks"
+QUESTION_LINES = {"server": "server", "url": "at", "tool": "its tool", "descriptor": "as accepted", "state": "state"}
 READ, FROM = "What was read before", "Where its arguments came from"
 BOUND, MORE = "What else the decision is bound to", "Also in the form"
 
@@ -83,6 +85,10 @@ def _render_what(rest: dict[str, Any]) -> Iterator[ShownLine]:
         del remaining["kind"]
         yield ShownLine(SENT, "kind", "an effect within this system")
         yield from _render_effect(remaining)
+    elif what.get("kind") == "question":
+        del remaining["kind"]
+        yield ShownLine(SENT, "kind", "answers to an MCP server, which asks before it goes on with the call")
+        yield from _render_question(remaining)
     if what and not remaining:
         del rest["what"]
 
@@ -169,6 +175,37 @@ def _render_effect(remaining: dict[str, Any]) -> Iterator[ShownLine]:
             yield ShownLine(ARGUMENTS, label, "JSON")
             yield from (ShownLine(ARGUMENTS, "", line) for line in lay_out_value(value))
             yield from _warn(ARGUMENTS, json.dumps(value, ensure_ascii=False))
+
+
+def _render_question(remaining: dict[str, Any]) -> Iterator[ShownLine]:
+    for name, label in QUESTION_LINES.items():
+        if isinstance(remaining.get(name), str):
+            yield ShownLine(SENT, label, show_text(remaining.pop(name)))
+    questions = remaining.get("questions")
+    if not isinstance(questions, list) or not all(_is_question(question) for question in questions):
+        return
+    del remaining["questions"]
+    yield ShownLine(ASKED, "count", f"{len(questions)}, in the words of the server: not of this system, and not of the owner")
+    for question in questions:
+        yield ShownLine(ASKED, "question", show_text(question["key"]))
+        yield ShownLine(ASKED, "  mode", show_text(question["mode"]))
+        yield ShownLine(ASKED, "  message", f"{len(question['message'])} characters")
+        yield from _render_text(ASKED, question["message"], ())
+        if question["url"] is not None:
+            yield ShownLine(ASKED, "  page", show_text(question["url"]))
+            match = _URL.fullmatch(question["url"])
+            yield ShownLine(ASKED, "  host", show_text("no URL" if match is None else match["host"]))
+        if question["schema"] is not None:
+            yield ShownLine(ASKED, "  fields", "as JSON Schema")
+            yield from (ShownLine(ASKED, "", line) for line in lay_out_value(question["schema"]))
+            yield from _warn(ASKED, json.dumps(question["schema"], ensure_ascii=False))
+
+
+def _is_question(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"key", "mode", "message", "schema", "url"}:
+        return False
+    texts = all(isinstance(value[name], str) for name in ("key", "mode", "message"))
+    return texts and (value["url"] is None or isinstance(value["url"], str))
 
 
 def _render_text(section: str, text: str, secrets: tuple[str, ...]) -> Iterator[ShownLine]:

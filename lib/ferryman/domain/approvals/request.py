@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ferryman.domain.approvals.answers import find_answer_problems
 from ferryman.domain.approvals.approval import SENDS_MAX
 from ferryman.domain.approvals.decision import REASON_CHARACTERS_MAX, DecisionVerdict
 from ferryman.domain.approvals.origins import has_untrusted
+from ferryman.domain.approvals.question import read_questions
 from ferryman.domain.approvals.rule_problems import find_host_problems, find_method_problems
 from ferryman.domain.approvals.standing import DAYS_MAX, USES_LIMIT, StandingApproval
+from ferryman.domain.calls.continuation import AskedQuestion
 from ferryman.domain.flow.trusted import VALUE_CHARACTERS_MIN
 from ferryman.domain.flow.verdict import VALUE_SHOWN_MAX
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
@@ -24,6 +27,8 @@ STANDING_CHARACTERS_MAX = 10_000
 """The characters of the arguments of a standing approval, as JSON."""
 
 ARGUMENTS_DEPTH_MAX = 20
+
+_OF_CALLS = (DecisionVerdict.APPROVE, DecisionVerdict.DENY, DecisionVerdict.EDIT)
 
 
 def find_decision_problems(
@@ -48,13 +53,27 @@ def find_decision_problems(
         yield Problem("declassify", f"is for the verdict {DecisionVerdict.APPROVE} alone")
     elif declassified:
         yield from _find_declassifying_problems(declassified, form)
-    if verdict is not DecisionVerdict.EDIT:
+    questions = read_questions(json.loads(form))
+    possible = (DecisionVerdict.ANSWER, DecisionVerdict.DENY) if questions is not None else _OF_CALLS
+    if verdict not in possible:
+        yield Problem("verdict", f"must be {' or '.join(possible)} for this approval")
+    elif questions is not None and verdict is DecisionVerdict.ANSWER:
+        yield from _find_answer_problems(questions, arguments)
+    elif verdict is not DecisionVerdict.EDIT:
         if arguments is not None:
             yield Problem("arguments", f"are for the verdict {DecisionVerdict.EDIT} alone")
     elif arguments is None:
         yield Problem("arguments", f"are required for the verdict {DecisionVerdict.EDIT}: all those of the call made instead")
     else:
         yield from _find_argument_problems(arguments, EDITED_CHARACTERS_MAX)
+
+
+def _find_answer_problems(questions: Sequence[AskedQuestion], answers: Mapping[str, Any] | None) -> Iterator[Problem]:
+    if answers is None:
+        yield Problem("arguments", f"are required for the verdict {DecisionVerdict.ANSWER}: by key, the answer")
+        return
+    problems = list(_find_argument_problems(answers, EDITED_CHARACTERS_MAX))
+    yield from problems or find_answer_problems(questions, answers)
 
 
 def _find_declassifying_problems(value: str, form: str) -> Iterator[Problem]:

@@ -28,6 +28,7 @@ from ferryman.serving import keys
 from ferryman.serving.api.access import authenticate_key
 from ferryman.serving.api.approval_page import markup
 from ferryman.serving.api.approval_page.form import read_form, read_number, refuse_foreign
+from ferryman.serving.api.approval_page.questions import read_answers
 from ferryman.serving.api.approval_page.session import LIFETIME, PageSession, read_cookie, write_cookie
 from ferryman.serving.api.auditing import note_use, record_action
 from ferryman.serving.api.deciding import decide_checked
@@ -41,7 +42,7 @@ COOKIE = "__Host-ferryman"
 LOCAL_COOKIE = "ferryman"
 UNKNOWN = "There is no such approval, or it is not in a workspace of this API key."
 INVALID_KEY = "This is no API key that is valid."
-VERDICTS = (DecisionVerdict.APPROVE, DecisionVerdict.DENY)
+VERDICTS = (DecisionVerdict.APPROVE, DecisionVerdict.DENY, DecisionVerdict.ANSWER)
 
 
 class _SignInError(Exception):
@@ -86,7 +87,7 @@ async def _answer_form(deps: ApiDependencies, request: Request) -> Response:
     if action == "sign-out":
         raise _SignInError("You are signed out.")
     if action not in VERDICTS:
-        raise HTTPException(422, "do: must be sign-in, sign-out, approve or deny")
+        raise HTTPException(422, "do: must be sign-in, sign-out, approve, deny or answer")
     session = await _read_session(deps, request)
     async with _take_turns(deps, session.digest) as key:
         caller, approval = await _find(deps, session, key, request.path_params["approval_id"])
@@ -97,7 +98,8 @@ async def _answer_form(deps: ApiDependencies, request: Request) -> Response:
         verdict = DecisionVerdict(action)
         # the field is there for both buttons
         sends = read_number(form.get("sends", "1")) if verdict is DecisionVerdict.APPROVE else 1
-        body = NewDecision(verdict=verdict, digest=digest, sends=sends, reason=form.get("reason", ""))
+        answers = read_answers(approval.form, form) if verdict is DecisionVerdict.ANSWER else None
+        body = NewDecision(verdict=verdict, digest=digest, sends=sends, reason=form.get("reason", ""), arguments=answers)
         async with record_action(deps, request, Response(), caller, "decideApproval"):
             await decide_checked(deps, caller, approval, body)
     return _redirect(approval.id)

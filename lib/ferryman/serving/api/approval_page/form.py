@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-FIELDS_MAX = 10
+FIELDS_MAX = 700
+"""A form with five questions of twenty fields, some of which are lists of choices."""
 
 
 def refuse_foreign(request: Request) -> None:

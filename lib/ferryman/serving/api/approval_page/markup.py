@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -15,8 +16,10 @@ from ferryman.catalog.effects import describe_effect
 from ferryman.domain.approvals.approval import SENDS_MAX, Approval
 from ferryman.domain.approvals.decision import REASON_CHARACTERS_MAX, DecisionVerdict
 from ferryman.domain.approvals.difference import Change, compare_renderings
+from ferryman.domain.approvals.question import read_questions
 from ferryman.domain.approvals.rendering import ShownLine, render_form
 from ferryman.domain.approvals.visible import show_text
+from ferryman.serving.api.approval_page.questions import write_questions
 
 STYLE = """
 :root { color-scheme: light dark }
@@ -125,6 +128,14 @@ def _write_decision_form(view: ShownApproval) -> str:
         f'<input type="hidden" name="{name}" value="{escape(value)}">'
         for name, value in (("digest", approval.digest), ("token", view.token))
     )
+    if (questions := read_questions(json.loads(approval.form))) is not None:
+        return (
+            f'<form method="post" action="" autocomplete="off">{hidden}{write_questions(questions)}'
+            f'<label>Reason, where you decline; the model reads it <input type="text" name="reason" '
+            f'maxlength="{REASON_CHARACTERS_MAX}"></label>'
+            f'<button name="do" value="{DecisionVerdict.ANSWER}">Send these answers to the server</button>'
+            f'<button name="do" value="{DecisionVerdict.DENY}" formnovalidate>Decline</button></form>'
+        )
     numbers = "".join(f"<option>{number}</option>" for number in range(1, SENDS_MAX + 1))
     return (
         f'<form method="post" action="" autocomplete="off">{hidden}'
