@@ -12,7 +12,7 @@ import grimp
 
 from emulator import matrix as local
 from emulator.table import read_table
-from ferryman.catalog.tools import DECLARED, TOOLS
+from ferryman.catalog.tools import DECLARED, REMOTE, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION, MCP_FUNCTION
 from ferryman.gcp.platform import PLATFORM_FUNCTION
 from ferryman.gcp.relay import STREAMING_FUNCTION
@@ -40,7 +40,7 @@ ROLES = ("callers", "resealers", "connectors", "streamers")
 WAYS_OUT = {"ferryman.egress.gate", "ferryman.egress.public"}
 """The modules that reach any host."""
 
-CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} | {MCP_FUNCTION}
+CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED, REMOTE)}
 """The functions that execute calls, and the orchestrator, which executes some itself."""
 
 Matrix = dict[str, dict[str, str]]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ferryman.catalog.tools import DECLARED, TOOLS
+from ferryman.catalog.tools import DECLARED, REMOTE, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION, MCP_FUNCTION
 from ferryman.gcp.platform import PLATFORM_FUNCTION
 from ferryman.gcp.relay import STREAMING_FUNCTION
@@ -18,7 +18,7 @@ from ferryman.tools.http import PARSERS
 
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
-CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)} - {"orchestrator"} | {MCP_FUNCTION}
+CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED, REMOTE)} - {"orchestrator"}
 KEYLESS = {
     "local_tools": ("-", "google"),
     "platform_call": ("read", "google"),

@@ -92,7 +92,7 @@ class ApprovalJson(TypedDict):
     seq: int
     tool: str
     digest: str
-    state: Literal["pending", "approved", "denied", "edited", "withdrawn"]
+    state: Literal["pending", "approved", "denied", "edited", "answered", "withdrawn"]
     expired: bool
     created_at: str
     expires_at: str
@@ -322,7 +322,7 @@ class DecisionJson(TypedDict):
     it.
     """
 
-    verdict: Literal["approve", "deny", "edit"]
+    verdict: Literal["approve", "deny", "edit", "answer"]
     sends: int
     reason: str
     arguments: dict[str, Any] | None
@@ -556,7 +556,7 @@ class ListedApprovalJson(TypedDict):
     seq: int
     tool: str
     digest: str
-    state: Literal["pending", "approved", "denied", "edited", "withdrawn"]
+    state: Literal["pending", "approved", "denied", "edited", "answered", "withdrawn"]
     expired: bool
     created_at: str
     expires_at: str

@@ -116,7 +116,7 @@ def _read_choices(schema: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         raise UnaskableQuestionError(f"a field has {len(pairs)} choices, and at most {CHOICES_MAX} are possible")
     if not all(isinstance(text, str) and len(text) <= TEXT_CHARACTERS_MAX for pair in pairs for text in pair):
         raise UnaskableQuestionError("a choice of a field is no text, or a long one")
-    return tuple(pairs)
+    return tuple((str(value), str(title)) for value, title in pairs)
 
 
 def asks_for_secret(text: str) -> bool:
