@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance mcp-drift fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -88,6 +88,9 @@ mcp-conformance: $(READY) ## The conformance suite of MCP about our engine and a
 	@$(call INSTALL,build/mcp/venv) locks/mcp-conformance.lock || true
 	@$(BIN)/python -m tests.campaigns.mcp
 	@$(BIN)/python -m pytest -q tests/campaigns/mcp/test_clients.py
+
+mcp-drift: $(READY) ## Descriptors that change after they were accepted: the cases in CASES, the folder cases/mcp-drift of agent-egress-bench
+	@$(BIN)/python -m tests.campaigns.drift $(CASES)
 
 cuts: $(READY) ## Streams that break off at every frame of RUNS answers (200), generated and recorded on a stack, and are resumed: the same final state
 	@$(BIN)/python -m tests.campaigns.streams.cuts --runs $(or $(RUNS),200)
