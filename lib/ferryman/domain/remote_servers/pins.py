@@ -13,10 +13,13 @@ from ferryman.domain.remote_servers.pin import PinState, ToolPin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedDescriptor:
-    """A tool as a server lists it now: its name there, the digest of its descriptor, and why it is refused, if it is."""
+    """A tool as a server lists it now: its name there, the digest of its descriptor, and why it is refused, if it is.
+
+    One whose descriptor could not even be read is refused, and has no digest.
+    """
 
     tool: str
-    digest: str
+    digest: str | None
     refusal: str | None = None
 
 

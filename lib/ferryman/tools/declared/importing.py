@@ -95,7 +95,7 @@ def build_tools(source: DocumentImport, stored: StoredNames, neutralize: Neutral
 def neutralize_tool(tool: DeclaredTool, neutralize: Neutralize) -> DeclaredTool:
     """Return the tool of a document with all that the model reads neutralized."""
     parameters = {
-        name: replace(parameter, schema=_neutralize_schema(parameter.schema, neutralize))
+        name: replace(parameter, schema=neutralize_schema(parameter.schema, neutralize))
         for name, parameter in tool.parameters.items()
     }
     reason = tool.reason
@@ -105,10 +105,10 @@ def neutralize_tool(tool: DeclaredTool, neutralize: Neutralize) -> DeclaredTool:
     return replace(tool, description=description, summary=summary, reason=reason, parameters=parameters)
 
 
-def _neutralize_schema(schema: Any, neutralize: Neutralize) -> Any:
+def neutralize_schema(schema: Any, neutralize: Neutralize) -> Any:
     """Return `schema` with its prose neutralized; names and values cannot be changed, so that harmful ones are left out."""
     if isinstance(schema, list | tuple):
-        return [_neutralize_schema(item, neutralize) for item in schema if not _is_harmful(item, neutralize)]
+        return [neutralize_schema(item, neutralize) for item in schema if not _is_harmful(item, neutralize)]
     if not isinstance(schema, Mapping):
         return schema
     neutral = {}
@@ -116,7 +116,7 @@ def _neutralize_schema(schema: Any, neutralize: Neutralize) -> Any:
         if name in PROSE and isinstance(value, str):
             neutral[name] = neutralize(value)
             continue
-        inner = _neutralize_schema(value, neutralize)
+        inner = neutralize_schema(value, neutralize)
         is_incomplete = inner != value and (name in WHOLE or (name == "enum" and not inner))
         if not (is_incomplete or _is_harmful(name, neutralize) or _is_harmful(value, neutralize)):
             neutral[name] = inner

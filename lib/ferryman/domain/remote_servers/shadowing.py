@@ -1,0 +1,55 @@
+"""Tool shadowing: descriptors that speak of another server's tools, and would have a model use those otherwise."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from ferryman.domain.remote_servers.lookalikes import NAMESPACE, Neighbours
+from ferryman.domain.remote_servers.names import SEPARATOR, build_tool_name
+
+_WORD = re.compile(r"[a-z0-9]+(?:[_.-]+[a-z0-9]+)*")
+_HIDDEN = ("Cf", "Mn", "Me")
+
+
+def find_shadowing(texts: Iterable[str], neighbours: Neighbours, own: Collection[str]) -> str | None:
+    """Return whose tool one of the `texts` of a descriptor speaks of; None where of none. `own` are the server's tools.
+
+    A text does where it has the full name of a tool of another server, the name of a built-in tool, or the name of another
+    server together with that of one of its tools. Letters that nobody sees, and forms of letters, hide nothing.
+    """
+    words = frozenset(word for text in texts for word in _split(text))
+    mine = frozenset(name.lower() for name in own)
+    for word in sorted(words):
+        prefix, separator, _ = word.partition(SEPARATOR)
+        if separator and prefix == NAMESPACE:
+            return f"it names a tool of the platform: {word}"
+        if separator and prefix in neighbours.others:
+            return f"it names a tool of another MCP server: {word}"
+    for name in neighbours.built_in:
+        if "_" in name and name.lower() in words and name.lower() not in mine:
+            return f"it names the built-in tool {name}"
+    return _find_other(words, neighbours.others, mine)
+
+
+def _find_other(words: Collection[str], others: Mapping[str, Collection[str]], mine: Collection[str]) -> str | None:
+    for server, tools in others.items():
+        for tool in tools:
+            full = build_tool_name(server, tool).lower()
+            is_named = server in words and tool.lower() in words and tool.lower() not in mine
+            if full in words or is_named:
+                return f"it names a tool of another MCP server: {build_tool_name(server, tool)}"
+    return None
+
+
+def _split(text: str) -> Iterator[str]:
+    """Yield the words of a text in small letters, as its reader would take them."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if not plain.isascii():
+        plain = "".join(character for character in plain if unicodedata.category(character) not in _HIDDEN)
+    for match in _WORD.finditer(plain):
+        word = match[0]
+        yield word
+        if "." in word or "-" in word:
+            yield from re.split(r"[.-]+", word)
