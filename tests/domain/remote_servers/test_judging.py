@@ -131,8 +131,8 @@ def test_a_difference_names_each_field_and_hides_nothing() -> None:
         "inputSchema": {"properties": {"y": {"type": "string"}}},
         "n": 1.0,
     }
-    shown = {change.field: (change.before, change.after) for change in compare_descriptors(before, after)}
-    assert shown == {
+    lines = {change.field: (change.before, change.after) for change in compare_descriptors(before, after)}
+    assert lines == {
         "description": ("Read", "Read⟨U+200B⟩⟨U+202E⟩all"),
         "inputSchema.properties.x.type": ("string", None),
         "inputSchema.properties.y.type": (None, "string"),

@@ -33,8 +33,8 @@ def test_a_tool_has_a_name_that_models_may_use_and_that_leads_back_to_its_server
 
 
 @given(servers, tools, tools)
-def test_two_tools_of_a_server_have_two_names(server: str, one: str, other: str) -> None:
-    assert (build_tool_name(server, one) == build_tool_name(server, other)) == (one == other)
+def test_two_tools_of_a_server_have_two_names(server: str, name: str, other: str) -> None:
+    assert (build_tool_name(server, name) == build_tool_name(server, other)) == (name == other)
 
 
 def test_a_plain_name_is_kept_and_another_ends_with_a_digest() -> None:
@@ -56,19 +56,19 @@ def test_a_server_may_have_such_a_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other"),
     [("send_mail", "sendMail"), ("pay", "PAY"), ("list", "l1st"), ("list", "1ist"), ("modern", "modem"), ("a.b", "a-b")],
 )
-def test_names_that_look_alike_have_the_same_fold(one: str, other: str) -> None:
-    assert fold_name(one) == fold_name(other)
+def test_names_that_look_alike_have_the_same_fold(name: str, other: str) -> None:
+    assert fold_name(name) == fold_name(other)
 
 
-@pytest.mark.parametrize(("one", "other"), [("step_6", "step_8"), ("get", "set"), ("v1", "v2"), ("list_a", "list_b")])
-def test_names_that_are_told_apart_have_two_folds(one: str, other: str) -> None:
-    assert fold_name(one) != fold_name(other)
+@pytest.mark.parametrize(("name", "other"), [("step_6", "step_8"), ("get", "set"), ("v1", "v2"), ("list_a", "list_b")])
+def test_names_that_are_told_apart_have_two_folds(name: str, other: str) -> None:
+    assert fold_name(name) != fold_name(other)
 
 
-def test_a_second_server_needs_a_name_that_looks_otherwise() -> None:
+def test_a_second_server_needs_a_name_of_another_look() -> None:
     check_server_name("music", ["books"])
     with pytest.raises(InvalidInputError, match="name: looks like books, another MCP server of this agent"):
         check_server_name("b0oks", ["books"])

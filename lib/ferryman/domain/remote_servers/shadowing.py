@@ -13,14 +13,14 @@ _WORD = re.compile(r"[a-z0-9]+(?:[_.-]+[a-z0-9]+)*")
 _HIDDEN = ("Cf", "Mn", "Me")
 
 
-def find_shadowing(texts: Iterable[str], neighbours: Neighbours, own: Collection[str]) -> str | None:
-    """Return whose tool one of the `texts` of a descriptor speaks of; None where of none. `own` are the server's tools.
+def find_shadowing(texts: Iterable[str], neighbours: Neighbours, tools: Collection[str]) -> str | None:
+    """Return whose tool one of the `texts` of a descriptor speaks of; None where of none. `tools` are the server's own.
 
     A text does where it has the full name of a tool of another server, the name of a built-in tool, or the name of another
     server together with that of one of its tools. Letters that nobody sees, and forms of letters, hide nothing.
     """
     words = frozenset(word for text in texts for word in _split(text))
-    mine = frozenset(name.lower() for name in own)
+    mine = frozenset(name.lower() for name in tools)
     for word in sorted(words):
         prefix, separator, _ = word.partition(SEPARATOR)
         if separator and prefix == NAMESPACE:
