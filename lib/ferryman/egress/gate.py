@@ -24,7 +24,7 @@ from ferryman.egress.checking import CallChecker
 from ferryman.egress.idle import IdleConnections
 from ferryman.egress.inject import list_request_placeholders
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
-from ferryman.egress.receive import Feed
+from ferryman.egress.receive import ResponseFeed
 from ferryman.egress.send import Sending, send, send_again_on
 from ferryman.egress.sessions import TlsSessions
 from ferryman.offload import TEXT, Budget, JobFailedError
@@ -137,7 +137,7 @@ class EgressGate:
         The checks are those of `send`, and at most `idle_s` seconds may pass between two parts. The connection is used again
         only after the end of the body. Raise `CallRefusedError`, and `UnavailableError` as `send` does.
         """
-        return await self._fetch_logging(self._begin(outbound, call), Feed(reader, idle_s))
+        return await self._fetch_logging(self._begin(outbound, call), ResponseFeed(reader, idle_s))
 
     async def present(self, outbound: OutboundRequest, call: CallPolicy, inbound: InboundResponse) -> ToolCallResult:
         """Return the result of a response that was read by `stream`, as `send` would have; nothing is sent, nothing raised."""
@@ -153,7 +153,7 @@ class EgressGate:
             result = await exchange.checker.build_refusal(refused.refusal)
         return result
 
-    async def _fetch_logging(self, exchange: ExchangeState, feed: Feed | None = None) -> InboundResponse:
+    async def _fetch_logging(self, exchange: ExchangeState, feed: ResponseFeed | None = None) -> InboundResponse:
         outbound = exchange.checker.outbound
         line = ToolCallResult(tool=outbound.tool, content="", method=outbound.method.value)
         try:
@@ -182,7 +182,7 @@ class EgressGate:
         dialer = WatchedDialer(self.dial)
         return ExchangeState(call=call, started_s=self.clock(), dialer=dialer, checker=checker)
 
-    async def _fetch(self, exchange: ExchangeState, feed: Feed | None = None) -> InboundResponse:
+    async def _fetch(self, exchange: ExchangeState, feed: ResponseFeed | None = None) -> InboundResponse:
         """Return the response. Raise `CallRefusedError` for every failure but `UnavailableError` before dialling."""
         call = exchange.call
         within_s = min(self._limit_time(exchange), self.within_s if call.within_s is None else call.within_s)

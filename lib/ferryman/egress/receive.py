@@ -27,14 +27,14 @@ END_BYTES_MAX = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class ResponseFeed:
     """Who reads a response as it arrives, and how many seconds may pass between two parts of it; None: as the call has."""
 
     reader: ResponseReader = field(repr=False)
     idle_s: float | None = None
 
 
-async def receive(response: httpx.Response, body_max: int, owner: str, feed: Feed | None = None) -> InboundResponse:
+async def receive(response: httpx.Response, body_max: int, owner: str, feed: ResponseFeed | None = None) -> InboundResponse:
     """Return the response with at most `body_max` decoded bytes of its body: without it where `feed` reads it.
 
     Raise `CallRefusedError` if it does not decode, and where the reader does; TimeoutError where nothing comes for too long.
@@ -71,7 +71,7 @@ async def _collect(chunks: AsyncIterator[bytes], body: ResponseBody) -> None:
             break
 
 
-async def _feed(chunks: AsyncIterator[bytes], body: ResponseBody, feed: Feed) -> bool:
+async def _feed(chunks: AsyncIterator[bytes], body: ResponseBody, feed: ResponseFeed) -> bool:
     """Pass the parts on, and tell whether the reader still wants more at the end of the body: there may be more to decode."""
     while True:
         try:

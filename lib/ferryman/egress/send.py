@@ -24,7 +24,7 @@ from ferryman.domain.http.request import InboundResponse, PreparedRequest
 from ferryman.egress.connection import ClosedBeforeAnswerError, HostConnection
 from ferryman.egress.idle import IdleConnections, Place
 from ferryman.egress.pin import Dialer, PeerNotPinnedError, PinnedNetwork
-from ferryman.egress.receive import Feed, receive
+from ferryman.egress.receive import ResponseFeed, receive
 from ferryman.egress.sessions import TlsSessions
 from ferryman.ports.gate import SendingState
 
@@ -49,7 +49,7 @@ class Sending:
     place: Place | None = None
     repeatable: bool = False
     state: SendingState = field(default_factory=SendingState)
-    feed: Feed | None = None
+    feed: ResponseFeed | None = None
 
     def take_connection(self) -> HostConnection | None:
         """Return an idle connection that the request may be sent by."""

@@ -1,0 +1,74 @@
+"""The Model Context Protocol, the client's side: messages, revisions, bounds. It knows no store, no gate and no policy."""
+
+from __future__ import annotations
+
+from ferryman.tools.mcp.protocol.answer_reader import Progress
+from ferryman.tools.mcp.protocol.client import McpClient, ServerInfo
+from ferryman.tools.mcp.protocol.descriptors import (
+    RefusedTool,
+    ServerToolListing,
+    ToolDescriptor,
+    UnusableToolError,
+    read_descriptor,
+)
+from ferryman.tools.mcp.protocol.eras import ClientCapabilities
+from ferryman.tools.mcp.protocol.errors import (
+    AnswerLostError,
+    AnswerTooLargeError,
+    HttpStatusError,
+    InvalidServerAnswerError,
+    McpClientError,
+    ServerError,
+    SessionLostError,
+    UnsupportedServerError,
+    UnwritableArgumentError,
+)
+from ferryman.tools.mcp.protocol.rendering import render_completed, render_error
+from ferryman.tools.mcp.protocol.results import (
+    CallOutcome,
+    Completed,
+    ContentBlock,
+    ContentKind,
+    Elicitation,
+    NeedsInput,
+    RemoteTask,
+    RemoteTaskStatus,
+    Started,
+)
+from ferryman.tools.mcp.protocol.sessions import SessionCache
+from ferryman.tools.mcp.protocol.transport import HttpMessage, Transport
+
+__all__ = [
+    "AnswerLostError",
+    "AnswerTooLargeError",
+    "CallOutcome",
+    "ClientCapabilities",
+    "Completed",
+    "ContentBlock",
+    "ContentKind",
+    "Elicitation",
+    "HttpMessage",
+    "HttpStatusError",
+    "InvalidServerAnswerError",
+    "McpClient",
+    "McpClientError",
+    "NeedsInput",
+    "Progress",
+    "RefusedTool",
+    "RemoteTask",
+    "RemoteTaskStatus",
+    "ServerError",
+    "ServerInfo",
+    "ServerToolListing",
+    "SessionCache",
+    "SessionLostError",
+    "Started",
+    "ToolDescriptor",
+    "Transport",
+    "UnsupportedServerError",
+    "UnusableToolError",
+    "UnwritableArgumentError",
+    "read_descriptor",
+    "render_completed",
+    "render_error",
+]
