@@ -119,7 +119,8 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         raise
     except CallRefusedError as refused:
         deps.tracer.line("call.refused", tool=tool, reason=refused.refusal.reason, **about)
-        result = _refuse(ticket, refused.refusal)
+        # what goes on at its host was sent before
+        result = _refuse(ticket, replace(refused.refusal, blocked=refused.refusal.blocked and not ticket.goes_on))
     except Exception as fault:  # noqa: BLE001 - the ticket is claimed: every outcome has to be stored
         deps.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
         result = _refuse(ticket, refusal.INTERNAL_ERROR)
@@ -143,7 +144,8 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent
     result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
-    ticket = replace(ticket, approved=None if confirmation is None or result.blocked else confirmation.approved)
+    approved = None if confirmation is None or result.blocked else confirmation.approved
+    ticket = replace(ticket, approved=approved or (None if prepared_call is None else prepared_call.answered))
     claimed_call = replace(claimed_call, ticket=ticket)
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from ferryman import offload
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.approvals.form import EffectForm, HttpForm
+from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.credentials.integration import Integration
@@ -43,7 +44,8 @@ class PreparedCall:
 
     `repeatable` means that sending it again has no further effect, `safe` that sending it has none at all. `sending` is the
     state of its request; None where it is not known whether anything was sent. `long` has the whole answer once it was sent.
-    `resumes` tells that it only asks about what goes on at its host since an earlier attempt, however often that is.
+    `resumes` tells that it only asks about what goes on at its host since an earlier attempt, however often that is, and
+    `answered` who has answered what its host asked before.
     """
 
     go: Callable[[float], Awaitable[ToolCallResult]] = field(repr=False)
@@ -53,6 +55,7 @@ class PreparedCall:
     sending: SendingState | None = None
     long: LongAnswer = field(default_factory=LongAnswer)
     resumes: bool = False
+    answered: ApprovedSend | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,6 +69,17 @@ def denies(approval: Approval, *, seq: int, place: CallPlace, verifier: Decision
     return is_denial and _is_bound(approval, signed, place) and _is_signed(signed, verifier)
 
 
+def answers(approval: Approval, *, seq: int, digest: str, place: CallPlace, verifier: DecisionVerifier) -> str | None:
+    """Return what a person has answered to the question with this `digest` of call `seq`, as JSON; None where nobody has."""
+    signed = approval.decided
+    if signed is None or approval.state is not ApprovalState.ANSWERED:
+        return None
+    decision = signed.decision
+    is_answer = (decision.verdict, decision.seq, decision.digest) == (DecisionVerdict.ANSWER, seq, digest)
+    is_bound = is_answer and decision.approval == derive_approval_id(place.execution, seq, digest)
+    return decision.edited if is_bound and _is_bound(approval, signed, place) and _is_signed(signed, verifier) else None
+
+
 def admits_beforehand(
     standing: StandingApproval,
     facts: CallFacts,

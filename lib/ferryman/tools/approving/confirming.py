@@ -21,6 +21,7 @@ from ferryman.domain.approvals.approval import (
     derive_approval_id,
 )
 from ferryman.domain.approvals.form import CallForm, EffectForm, HttpForm, UnwritableFormError, build_form, digest_form
+from ferryman.domain.approvals.question import QuestionForm
 from ferryman.domain.approvals.rules import NO_RULES, CallFacts, needs_approval
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.approved import ApprovedSend
@@ -91,6 +92,18 @@ class CallConfirmation:
                 raise
             raise NotSentError(str(fault)) from fault
 
+    async def ask(self, question: QuestionForm) -> Approval:
+        """Return the approval by which a person answers what an MCP server asks about the call. Nothing is stored here.
+
+        Raise `CallRefusedError` where nobody can be asked, and `NotSentError` where the store does not answer.
+        """
+        if self.deps is None:
+            raise CallRefusedError(refusal.refuse_unshowable("nobody can be asked here"))
+        try:
+            return await self._ask(self.deps, None, self._build(question), self.deps.clock.now())
+        except UnavailableError as fault:
+            raise NotSentError(str(fault)) from fault
+
     @property
     def _is_always_asked(self) -> bool:
         return any(find_tool(name).policy.needs_confirmation for name in self.names)
@@ -99,7 +112,8 @@ class CallConfirmation:
     def _may_be_standing(self) -> bool:
         """Whether an approval from beforehand counts: not for a tool of which each call is asked about, nor for a declared one
         that is not the one that the execution began with."""
-        known = self.claimed.policy.declared.get(self.names[-1], "")
+        policy, name = self.claimed.policy, self.names[-1]
+        known = policy.declared.get(name) or policy.remote.get(name, "")
         return not self._is_always_asked and self.fingerprint == known
 
     def _describe(self, host: str | None, method: str | None) -> CallFacts:
@@ -209,7 +223,7 @@ class CallConfirmation:
             expires_at=expires_at,
         )
 
-    def _build(self, what: HttpForm | EffectForm) -> CallForm:
+    def _build(self, what: HttpForm | EffectForm | QuestionForm) -> CallForm:
         claimed, place = self.claimed, CallPlace.read(self.claimed)
         return CallForm(
             tool=self.names[-1],
