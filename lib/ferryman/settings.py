@@ -14,7 +14,16 @@ from typing import Any
 from ferryman.domain.files.access import S3Access
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.ids import ID_ABOUT, is_id
-from ferryman.domain.oauth_urls import ISSUER_ABOUT, RESOURCE_ABOUT, find_oauth_problem, parse_issuer, parse_resource
+from ferryman.domain.oauth_urls import (
+    ISSUER_ABOUT,
+    PUBLIC_URL_ABOUT,
+    RESOURCE_ABOUT,
+    find_oauth_problem,
+    locate_client_document,
+    parse_issuer,
+    parse_public_url,
+    parse_resource,
+)
 from ferryman.domain.operator_model import OperatorModel, parse_operator_models
 from ferryman.domain.platform_variables import read_platform
 from ferryman.domain.problem import InvalidInputError
@@ -112,6 +121,7 @@ class Settings:
     searxng_endpoint: str = field(default=SEARXNG_ENDPOINT, repr=False)  # where SearXNG, which searches the web, is asked
     oauth_issuer: str = ""  # the issuer of access tokens for /mcp: an authorization server of your own
     oauth_resource: str = ""  # the URL of /mcp as its clients reach it, which access tokens must be for (RFC 8707)
+    public_url: str = ""  # the https URL of the API as others reach it; without it, that of FERRYMAN_OAUTH_RESOURCE
     anthropic_api_key: str | None = field(default=None, repr=False)  # the Messages API's key; without it, Vertex AI is used
     anthropic_base_url: str | None = None  # another address of the Messages API
     scripted_model_url: str | None = None  # where models named scripted/NAME are served, on the local stack
@@ -136,6 +146,11 @@ class Settings:
     otlp_endpoint: str | None = None  # where traces are sent
     trace_content: bool = False  # whether traces hold what the model is asked and says
     log_level: str = "INFO"  # DEBUG, INFO, WARNING or ERROR
+
+    @property
+    def client_document_url(self) -> str:
+        """Where authorization servers read our client ID metadata document, "" where they cannot."""
+        return locate_client_document(self.public_url, self.oauth_resource)
 
     @property
     def local(self) -> bool:
@@ -353,6 +368,7 @@ _PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "models": (lambda text: parse_operator_models(_parse_json(text, dict)), "must be a JSON object"),
     "oauth_issuer": (parse_issuer, ISSUER_ABOUT),
     "oauth_resource": (parse_resource, RESOURCE_ABOUT),
+    "public_url": (parse_public_url, PUBLIC_URL_ABOUT),
     "page_bytes_max": (_parse_page_bytes, f"must be a whole number of bytes from 1 to {PAGE_BYTES_MAX:,}"),
     "deployed": (lambda _: True, ""),  # the platform sets it, to the function's name
     "otlp_endpoint": (lambda text: text.rstrip("/") or None, ""),

@@ -38,7 +38,7 @@ from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.conversations import MemoryConversations
-from ferryman.inmemory.credentials import MemoryConnections, MemoryCredentials
+from ferryman.inmemory.credentials import MCP_SERVERS, MemoryConnections, MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.file_quotas import MemoryFileQuotas
 from ferryman.inmemory.invitations import MemoryInvitations
@@ -50,6 +50,7 @@ from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.objects import MemoryObjects
 from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
+from ferryman.inmemory.remote_servers import MemoryRemoteServers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.inmemory.usage import MemoryUsage
@@ -64,7 +65,9 @@ from ferryman.vault.purpose_keys import DerivedPurposeKeys
 from tests.authority import ISSUER, RESOURCE, Authority
 from tests.builders import build_label
 from tests.plain_gate import TableNames
+from tests.remote_servers import build_server
 
+from .server_connector import RecordingServerConnector
 from .values import (
     API_KEY,
     IMPORTED,
@@ -161,6 +164,7 @@ class Stage:
         self.objects = MemoryObjects(self.clock)
         self.files = WorkspaceFiles(self.objects)
         self.connector = RecordingConnector(self.memory)
+        self.server_connector = RecordingServerConnector(self.memory)
 
     def deps(self) -> ApiDependencies:
         sealer = seal.PublicKey(7, seal.derive_public_key(PRIVATE))
@@ -176,6 +180,11 @@ class Stage:
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             connector=self.connector,
+            remote_servers=MemoryRemoteServers(self.memory),
+            server_credentials=MemoryCredentials(self.memory, MCP_SERVERS),
+            server_connections=MemoryConnections(self.memory, MCP_SERVERS),
+            server_connector=self.server_connector,
+            client_document_url="https://ferryman.example.com/oauth/client.json",
             user_documents=MemoryUserDocuments(self.memory),
             archives=MemoryArchives(self.memory),
             clusters=MemoryClusters(self.memory),
@@ -232,6 +241,8 @@ class Stage:
             place = derive_default_workspace(name)
             unchanged = build_default_agent(name, place)
             self.memory.agents[f"agent_{name}"] = replace(unchanged, id=f"agent_{name}", name="Second")
+            server = build_server(id=f"mcp_{name}", owner=name, workspace=place, agent=f"agent_{name}")
+            self.memory.mcp_servers[server.id] = server
             self.memory.jobs[f"job_{name}"] = build_job(name)
             conversation, messages = build_conversation(name)
             self.memory.conversations[conversation.id] = conversation

@@ -16,6 +16,7 @@ from .values import EMPTY, IMPORTED, TOKEN, build_approval
 PEOPLE = ("person", "invitation", "key", "identity")
 VALUE = canary.create_key("serving, every route", 20, before="gh-")
 CONNECTION = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
+SERVER_CONNECTION = {"redirect_uri": "http://127.0.0.1:9/callback/mcp"}
 CREDENTIAL = {"value": VALUE, "service": "github"}
 TOOL = {"kind": "http", "name": "look_up", "url": "https://api.github.com/users/{user}"}
 SPEC = {
@@ -63,6 +64,7 @@ class Ask:
             "key_id": "key_ann",
             "identity_id": "identity_ann",
             "agent_id": "agent_ann",
+            "server_id": "mcp_ann",
             "conversation_id": "conv_ann",
             "message_number": "2",
             "approval_id": "appr_ann",
@@ -139,6 +141,8 @@ ROUTES = (
     Ask("GET", "/v1/agents/{agent_id}", 200),
     Ask("PATCH", "/v1/agents/{agent_id}", 200, {"name": "Other"}),
     Ask("GET", "/v1/agents/{agent_id}/policy", 200),
+    Ask("POST", "/v1/agents/{agent_id}/mcp/{server_id}/connect", 200, SERVER_CONNECTION),
+    Ask("POST", "/v1/agents/{agent_id}/mcp/{server_id}/connect/finish", 200, {"state": "s" * 43, "code": "c"}),
     Ask("POST", "/v1/agents/{agent_id}/archive", 200),
     Ask("POST", "/v1/agents/{agent_id}/restore", 200),
     Ask("GET", "/v1/jobs", 200),

@@ -108,7 +108,7 @@ async def test_no_route_gives_a_value_back(client: httpx.AsyncClient, stage: Sta
             text = answer.text + str(answer.headers)
             assert not any(form in text for form in forms), route
             assert "ciphertext" not in text
-    assert stage.memory.credentials == {}
+    assert not [place for place in stage.memory.credentials if not place.startswith("mcp_servers/")]  # tasks are deleted above
     assert not any(form in repr(stage.log.lines) for form in forms)
 
 

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
     from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
     from ferryman.ports.queue import Queue
+    from ferryman.ports.remote_servers import RemoteServers
     from ferryman.ports.schedules import Schedules, Timers
+    from ferryman.ports.server_connector import ServerConnector
     from ferryman.ports.tasks import Tasks
     from ferryman.ports.user_documents import UserDocuments
     from ferryman.ports.workspaces import Agents, Workspaces
@@ -95,6 +97,10 @@ class ApiDependencies:
     clusters: Clusters
     connections: Connections
     connector: Connector
+    remote_servers: RemoteServers
+    server_credentials: Credentials
+    server_connections: Connections
+    server_connector: ServerConnector
     documents: DocumentFetcher
     neutralize: Callable[[str], str]
     conversations: Conversations
@@ -139,6 +145,8 @@ class ApiDependencies:
     poll_s: float = 0.5
     answer_wait_s: float = 50.0
     """How many seconds a request that does not stream waits for its answer at most."""
+    client_document_url: str = ""
+    """Where our client ID metadata document is, "" where nobody outside can read it."""
     direct_links: bool = False
     """Whether direct links to files are given."""
     notices: Notices | None = None
@@ -187,7 +195,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.cloud_tasks import CloudTasksClient
     from ferryman.gcp.clusters import FirestoreClusters
-    from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher
+    from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher, RemoteServerConnector
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.conversations import FirestoreConversations
     from ferryman.gcp.credentials import FirestoreCredentials
@@ -206,9 +214,11 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.members import FirestoreMembers
     from ferryman.gcp.notices import FirestoreNotices
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
+    from ferryman.gcp.places import MCP_SERVERS
     from ferryman.gcp.queue import CloudTasksJobs, CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.relay import RemoteRelay
     from ferryman.gcp.remote_files import RemoteFiles
+    from ferryman.gcp.remote_servers import FirestoreRemoteServers
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.secret_manager import SecretManagerClient
@@ -255,6 +265,11 @@ def build_api(settings: Settings) -> ApiDependencies:
         clusters=FirestoreClusters(firestore),
         connections=FirestoreConnections(firestore),
         connector=RemoteConnector(functions),
+        remote_servers=FirestoreRemoteServers(firestore),
+        server_credentials=FirestoreCredentials(firestore, MCP_SERVERS),
+        server_connections=FirestoreConnections(firestore, MCP_SERVERS),
+        server_connector=RemoteServerConnector(functions),
+        client_document_url=settings.client_document_url,
         documents=RemoteDocumentFetcher(functions),
         neutralize=_neutralize,
         conversations=FirestoreConversations(firestore, Retention.from_settings(settings)),

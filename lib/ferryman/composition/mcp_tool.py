@@ -7,6 +7,7 @@ from dataclasses import replace
 from ferryman.composition.tool import ToolFunction
 from ferryman.gcp.remote_servers import FirestoreRemoteServers
 from ferryman.settings import Settings
+from ferryman.tools.mcp.connecting import ServerConnecting
 from ferryman.tools.mcp.contacting import RemoteCallDependencies
 from ferryman.tools.mcp.preparing import make_remote_preparer
 
@@ -19,3 +20,4 @@ class McpToolFunction(ToolFunction):
         servers = FirestoreRemoteServers(self.firestore)
         self.remote = RemoteCallDependencies(tools=self.dependencies, servers=servers, gate=self.gate)
         self.dependencies = replace(self.dependencies, prepare=make_remote_preparer(self.remote))
+        self.connecting = ServerConnecting(deps=self.dependencies, servers=servers, gate=self.gate)

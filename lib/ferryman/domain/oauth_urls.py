@@ -7,9 +7,28 @@ from urllib.parse import urlsplit
 
 ISSUER_ABOUT = "must be an https URL without query and fragment, exactly as the server names itself"
 RESOURCE_ABOUT = "must be the URL of this API's /mcp, as https://ferryman.example.com/mcp"
+PUBLIC_URL_ABOUT = "must be an https URL of the API without a slash at its end, as https://ferryman.example.com"
+CLIENT_DOCUMENT = "/oauth/client.json"
+"""The path of our client ID metadata document, below the URL of the API."""
+
 _PATH = r"(/[A-Za-z0-9._~-]{1,255}){0,8}"
 _ISSUER = re.compile(rf"https://[a-z0-9.-]{{1,253}}{_PATH}/?", re.ASCII)
+_PUBLIC_URL = re.compile(rf"https://[a-z0-9.-]{{1,253}}{_PATH}", re.ASCII)
 _RESOURCE = re.compile(rf"https?://[a-z0-9.-]{{1,253}}(:\d{{1,5}})?{_PATH}/mcp", re.ASCII)
+
+
+def parse_public_url(text: str) -> str:
+    """Return the URL of the API, or "" for none. Raise ValueError for what `PUBLIC_URL_ABOUT` does not describe."""
+    return _parse(_PUBLIC_URL, text)
+
+
+def locate_client_document(public_url: str, resource: str) -> str:
+    """Return the URL of our client ID metadata document: below `public_url`, else beside the /mcp of `resource`.
+
+    "" where neither is an https URL: an authorization server has to be able to read it.
+    """
+    base = public_url or resource.removesuffix("/mcp")
+    return f"{base}{CLIENT_DOCUMENT}" if base.startswith("https://") else ""
 
 
 def parse_issuer(text: str) -> str:

@@ -12,7 +12,9 @@ from typing import Any
 import httpx
 
 from ferryman.domain.credentials.connection import NotConnectedError
+from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.problem import build_input_error
+from ferryman.domain.remote_servers.authorization import PreparedConsent, ServerAuthorization
 from ferryman.gcp.functions import FunctionClient
 from ferryman.ports.errors import UnavailableError
 
@@ -40,6 +42,50 @@ class RemoteConnector(RemoteFunction):
     async def finish(self, task: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
         """Return the name of the credential that was stored."""
         body = {"task": task, "owner": owner, "digest": digest, "code": code, "iss": iss or "", "version": version}
+        answer = await self._post("/connect", body)
+        if answer.status_code != httpx.codes.OK:
+            raise NotConnectedError(str(answer.json()["detail"]))
+        return str(answer.json()["name"])
+
+
+class RemoteServerConnector(RemoteFunction):
+    """`ports.ServerConnector`."""
+
+    name = MCP_FUNCTION
+
+    async def discover(
+        self,
+        server: str,
+        *,
+        owner: str,
+        redirect_uri: str,
+        client_id: str | None,
+        has_secret: bool,
+        scopes: tuple[str, ...] | None,
+        document_url: str,
+    ) -> PreparedConsent:
+        body = {
+            "server": server,
+            "owner": owner,
+            "redirect_uri": redirect_uri,
+            "client_id": client_id or "",
+            "has_secret": has_secret,
+            "scopes": list(scopes or ()),
+            "document_url": document_url,
+        }
+        answer = await self._post("/discover", body)
+        if answer.status_code != httpx.codes.OK:
+            raise NotConnectedError(str(answer.json()["detail"]))
+        document = answer.json()
+        fields = document["authorization"]
+        secret = document["client_secret"]
+        return PreparedConsent(
+            authorization=ServerAuthorization(**{**fields, "scopes": tuple(fields["scopes"])}),
+            client_secret=Secret(secret) if secret else None,
+        )
+
+    async def finish(self, server: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
+        body = {"server": server, "owner": owner, "digest": digest, "code": code, "iss": iss or "", "version": version}
         answer = await self._post("/connect", body)
         if answer.status_code != httpx.codes.OK:
             raise NotConnectedError(str(answer.json()["detail"]))

@@ -1,12 +1,21 @@
-"""mcp_tool as a function: what every tool function does, and routes for the API, which reaches no MCP server itself."""
+"""mcp_tool as a function: what every tool function does, and routes for the API, which reaches no MCP server itself.
+
+POST /discover finds what the owner of a server is asked to consent to; POST /connect exchanges that consent for a token. 422
+says why it failed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
 from ferryman.serving import tool
-from ferryman.serving.entry import Handler
+from ferryman.serving.entry import Handler, read_body
+from ferryman.serving.problems import create_problem
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,5 +36,36 @@ def build_function(known: Settings) -> McpToolFunction:
     return function
 
 
-ROUTES: Mapping[str, tool.Route[McpToolFunction]] = {}
+async def _discover(function: McpToolFunction, request: Request) -> Response:
+    from ferryman.domain.credentials.connection import NotConnectedError
+    from ferryman.tools.mcp.authorization.preparing import ConsentRequest
+    from ferryman.tools.mcp.authorization.registration import PersonalClient
+
+    body = await read_body(
+        request, server=str, owner=str, redirect_uri=str, client_id=str, has_secret=bool, scopes=list, document_url=str
+    )
+    client = PersonalClient(id=body["client_id"], has_secret=body["has_secret"]) if body["client_id"] else None
+    wanted_scopes = tuple(map(str, body["scopes"])) or None
+    consent = ConsentRequest(
+        redirect_uri=body["redirect_uri"], client=client, scopes=wanted_scopes, document_url=body["document_url"]
+    )
+    try:
+        prepared = await function.connecting.discover(body["server"], owner=body["owner"], request=consent)
+    except NotConnectedError as unconnected:
+        return create_problem(422, str(unconnected))
+    secret = "" if prepared.client_secret is None else prepared.client_secret.reveal()
+    return JSONResponse({"authorization": asdict(prepared.authorization), "client_secret": secret})
+
+
+async def _connect(function: McpToolFunction, request: Request) -> Response:
+    from ferryman.domain.credentials.connection import NotConnectedError
+
+    body = await read_body(request, server=str, owner=str, digest=str, code=str, iss=str, version=int)
+    try:
+        return JSONResponse({"name": await function.connecting.finish(**{**body, "iss": body["iss"] or None})})
+    except NotConnectedError as unconnected:
+        return create_problem(422, str(unconnected))
+
+
+ROUTES: Mapping[str, tool.Route[McpToolFunction]] = {"/discover": _discover, "/connect": _connect}
 """The routes for the API, by path."""

@@ -5,10 +5,11 @@ A token is that of one issuer for one resource. It is sent to the server's own U
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from ferryman.domain.credentials.connection import Connection
+from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.credentials.integration import OAuth
 
 TOKEN_NAME = "OAUTH_TOKEN"  # noqa: S105 - a name, not one
@@ -47,6 +48,14 @@ class ServerAuthorization:
             sends_iss=self.sends_iss,
             resource=self.resource,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedConsent:
+    """What a person is asked for. `client_secret` is that of a client that was registered just now, None for any other."""
+
+    authorization: ServerAuthorization
+    client_secret: Secret | None = field(default=None, repr=False)
 
 
 def read_authorization(connection: Connection) -> ServerAuthorization | None:

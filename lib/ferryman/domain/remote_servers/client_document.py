@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-PATH = "/oauth/client.json"
 CLIENT_NAME = "Ferryman"
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RESPONSE_TYPES = ("code",)

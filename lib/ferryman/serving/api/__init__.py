@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ferryman import settings
+from ferryman.domain.oauth_urls import CLIENT_DOCUMENT
 from ferryman.serving.lazy_root import import_quickly
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def create(deps: ApiDependencies) -> FastAPI:
     app.add_route("/docs", _show_page, include_in_schema=False)
     app.router.routes.append(Route(MCP_PATH, _McpEndpoint(), include_in_schema=False))
     app.add_route("/approvals/{approval_id}", _show_approval, methods=["GET", "POST"], include_in_schema=False)
+    app.add_route(CLIENT_DOCUMENT, _show_client_document, include_in_schema=False)
     for path in METADATA_PATHS:
         app.add_route(path, _show_metadata, include_in_schema=False)
     register_handlers(app)
@@ -113,6 +115,12 @@ async def _show_metadata(request: Request) -> Response:
     from ferryman.serving.api.authorization import metadata
 
     return await metadata.show_metadata(request)
+
+
+async def _show_client_document(request: Request) -> Response:
+    from ferryman.serving.api import client_document
+
+    return await client_document.show_document(request)
 
 
 async def _show_approval(request: Request) -> Response:

@@ -76,14 +76,7 @@ async def finish_connection(
     body: shapes.ConsentAnswer, task: OwnedTask, deps: Dependencies, owner: CurrentOwner
 ) -> shapes.CredentialResponse:
     code = body.code.get_secret_value()
-    problems = []
-    if not rules.STATE.fullmatch(body.state):
-        problems.append(Problem(field="state", message="must be the state that the connection was begun with"))
-    if not rules.CODE.fullmatch(code):
-        problems.append(Problem(field="code", message="must be 1 to 2048 printable ASCII characters"))
-    if body.iss is not None and not rules.ISS.fullmatch(body.iss):
-        problems.append(Problem(field="iss", message="must be 1 to 2048 visible ASCII characters"))
-    if problems:
+    if problems := find_answer_problems(body.state, code, body.iss):
         raise InvalidInputError(problems)
     digest = rules.digest_state(body.state)
     try:
@@ -96,3 +89,15 @@ async def finish_connection(
         if sealed.label.name == name:
             return shapes.to_response(sealed)
     raise ConflictError("the credential was deleted meanwhile")
+
+
+def find_answer_problems(state: str, code: str, iss: str | None) -> list[Problem]:
+    """Return the problems of what a consent page led back with."""
+    problems = []
+    if not rules.STATE.fullmatch(state):
+        problems.append(Problem(field="state", message="must be the state that the connection was begun with"))
+    if not rules.CODE.fullmatch(code):
+        problems.append(Problem(field="code", message="must be 1 to 2048 printable ASCII characters"))
+    if iss is not None and not rules.ISS.fullmatch(iss):
+        problems.append(Problem(field="iss", message="must be 1 to 2048 visible ASCII characters"))
+    return problems

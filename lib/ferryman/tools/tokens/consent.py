@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from ferryman.domain.credentials import grant as rules
 from ferryman.domain.credentials.connection import CODE, Connection, NotConnectedError, check_issuer
@@ -10,6 +11,7 @@ from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, Cre
 from ferryman.domain.credentials.oauth import TokenResponseError
 from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.stale import StaleError
+from ferryman.ports.connections import Connections
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.tools.tokens.grants import find_sealed, request_grant, seal_grant
@@ -26,14 +28,16 @@ async def redeem_code(
     `iss` is the issuer that the authorization response named, None where it named none. This uses up the connection, whatever
     the result is. Raise `NotConnectedError` with a message for the owner, and `UnavailableError`.
     """
-    connection = await take_connection(deps, task=task, owner=owner, digest=digest, code=code)
+    now = deps.clock.now()
+    connection = await take_connection(deps.connections, task=task, owner=owner, digest=digest, code=code, now=now)
     return (await redeem(deps, connection, code=code, iss=iss, version=version)).name
 
 
-async def take_connection(deps: GrantDependencies, *, task: str, owner: str, digest: str, code: str) -> Connection:
+async def take_connection(
+    connections: Connections, *, task: str, owner: str, digest: str, code: str, now: datetime
+) -> Connection:
     """Return the consent that `code` is of, and use it up. Raise `NotConnectedError`."""
-    connection = await deps.connections.take(task, digest)
-    now = deps.clock.now()
+    connection = await connections.take(task, digest)
     if connection is None or connection.expires_at <= now:
         raise NotConnectedError("there is no such connection: it was used already, or 10 minutes have passed; connect again")
     label = connection.label

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.remote_servers.authorization import ServerAuthorization
 from ferryman.tools.mcp.authorization.challenge import NO_CHALLENGE, Challenge
 from ferryman.tools.mcp.authorization.failure import AuthorizationFailedError
@@ -18,7 +17,7 @@ from tests.tools.mcp.authorization.documents import ISSUER, SERVER, Documents, b
 
 DOCUMENT = "https://ferryman.example.com/oauth/client.json"
 REQUEST = ConsentRequest(redirect_uri="http://127.0.0.1:49999/callback/mcp", document_url=DOCUMENT)
-PERSONAL = PersonalClient(id="mine", secret=Secret(canary.create_key("client of a person")))
+PERSONAL = PersonalClient(id="mine", has_secret=True)
 BEFORE = ServerAuthorization(
     issuer=ISSUER,
     authorize_url=f"{ISSUER}/authorize",
@@ -52,7 +51,7 @@ async def test_everything_that_was_discovered_is_pinned() -> None:
 async def test_the_client_of_a_person_comes_first() -> None:
     documents = build_documents(issuer=build_issuer(client_id_metadata_document_supported=True))
     prepared = await prepare(documents, client=PERSONAL)
-    assert (prepared.authorization.client_id, prepared.client_secret) == ("mine", PERSONAL.secret)
+    assert (prepared.authorization.client_id, prepared.client_secret) == ("mine", None)
     assert prepared.authorization.creds_location == "basic_header"
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ferryman.domain.credentials.credential import Secret
-from ferryman.domain.remote_servers.authorization import ServerAuthorization
+from ferryman.domain.remote_servers.authorization import PreparedConsent, ServerAuthorization
 from ferryman.tools.mcp.authorization.challenge import Challenge
 from ferryman.tools.mcp.authorization.discovery import discover
 from ferryman.tools.mcp.authorization.fetching import Fetcher
@@ -22,14 +21,6 @@ class ConsentRequest:
     client: PersonalClient | None = None
     scopes: tuple[str, ...] | None = None
     document_url: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedConsent:
-    """What a consent is asked for with; `client_secret` is that of the person's client, or of one that was registered now."""
-
-    authorization: ServerAuthorization
-    client_secret: Secret | None = field(default=None, repr=False)
 
 
 async def prepare_consent(

@@ -29,10 +29,10 @@ class RegisteredClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonalClient:
-    """What a person gave of a client that they registered themselves."""
+    """A client that a person registered themselves. Its secret, if it has one, is sealed elsewhere and never comes here."""
 
     id: str
-    secret: Secret | None = field(default=None, repr=False)
+    has_secret: bool = False
 
 
 async def obtain_client(
@@ -43,7 +43,8 @@ async def obtain_client(
     Raise `AuthorizationFailedError`.
     """
     if registered is not None:
-        return _place_secret(issuer, registered.id, registered.secret)
+        place = _find_place(issuer) if registered.has_secret else "body"
+        return RegisteredClient(id=registered.id, creds_location=place)
     if issuer.reads_documents and document_url:
         return RegisteredClient(id=document_url)
     if issuer.registration_url is not None:
@@ -82,16 +83,14 @@ def _read_registration(issuer: IssuerMetadata, answer: Mapping[str, Any]) -> Reg
     problems = find_value_problems(secret) if isinstance(secret, str) else ()
     if not isinstance(secret, str) or problems:
         raise AuthorizationFailedError("the registration gave a client secret that could not be told from chance in a text")
-    return _place_secret(issuer, client, Secret(secret))
+    return RegisteredClient(id=client, secret=Secret(secret), creds_location=_find_place(issuer))
 
 
-def _place_secret(issuer: IssuerMetadata, client: str, secret: Secret | None) -> RegisteredClient:
-    """Return the client with the place of its secret, that the authorization server takes."""
-    if secret is None:
-        return RegisteredClient(id=client)
+def _find_place(issuer: IssuerMetadata) -> str:
+    """Return where the authorization server takes the secret of a client. Raise `AuthorizationFailedError`."""
     for method, place in _LOCATIONS.items():
         if method in issuer.methods:
-            return RegisteredClient(id=client, secret=secret, creds_location=place)
+            return place
     raise AuthorizationFailedError(_NO_METHOD)
 
 

@@ -1,0 +1,154 @@
+"""Connections of MCP servers over HTTP: a key holder finds who authorizes, a person consents, and it redeems the consent."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.credentials import connection as rules
+from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
+from ferryman.domain.credentials.credential import AuthType, Label, Secret
+from ferryman.domain.credentials.value import find_value_problems
+from ferryman.domain.http.url import parse_url
+from ferryman.domain.ids import is_id
+from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.remote_servers.authorization import TOKEN_NAME, PreparedConsent
+from ferryman.domain.remote_servers.server import RemoteServer
+from ferryman.domain.workspaces.agent import Agent
+from ferryman.serving.api.access import MANAGES, Dependencies
+from ferryman.serving.api.agents import OwnedAgent
+from ferryman.serving.api.connections import find_answer_problems
+from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.shapes.credential import ConsentAnswer
+from ferryman.serving.api.shapes.server_connection import (
+    ConnectedServer,
+    NewServerConnection,
+    ServerConnectionResponse,
+    describe_connected,
+)
+
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents/{agent_id}/mcp/{server_id}/connect", tags=["agents"])
+
+
+async def find_server(deps: ApiDependencies, agent: Agent, server: str) -> RemoteServer:
+    """Return the MCP server of this id that `agent` has. Raise `NotFoundError`."""
+    stored = await deps.remote_servers.get(server) if is_id(server) else None
+    place = (agent.owner, agent.workspace, agent.id)
+    if stored is None or (stored.owner, stored.workspace, stored.agent) != place:
+        raise NotFoundError("MCP server")
+    return stored
+
+
+async def _server(server_id: str, agent: OwnedAgent, deps: Dependencies) -> RemoteServer:
+    return await find_server(deps, agent, server_id)
+
+
+AgentServer = Annotated[RemoteServer, Depends(_server)]
+
+
+@router.post("", dependencies=[MANAGES], summary="Begin to connect an MCP server by its owner's consent")
+async def begin_server_connection(
+    body: NewServerConnection, server: AgentServer, deps: Dependencies, once: Idempotency
+) -> ServerConnectionResponse:
+    given = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
+    if problems := _find_problems(body, given):
+        raise InvalidInputError(problems)
+    try:
+        prepared = await deps.server_connector.discover(
+            server.id,
+            owner=server.owner,
+            redirect_uri=body.redirect_uri,
+            client_id=body.client_id,
+            has_secret=given is not None,
+            scopes=body.scopes,
+            document_url=deps.client_document_url,
+        )
+    except NotConnectedError as unconnected:
+        raise ConflictError(str(unconnected)) from None
+    state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    now = deps.clock.now()
+    begun = _pin(server, prepared, body.redirect_uri, state, now=now)
+    proof = Proof(verifier=Secret(verifier), client_secret=given or prepared.client_secret)
+    sealed = replace(begun, ciphertext=deps.prove(begun, proof))
+    authorization = prepared.authorization
+    response = ServerConnectionResponse(
+        authorize_url=rules.build_authorize_url(authorization.build_oauth(), begun, state=state, verifier=verifier),
+        redirect_uri=body.redirect_uri,
+        state=state,
+        expires_at=begun.expires_at,
+        issuer=authorization.issuer,
+        resource=authorization.resource,
+        client_id=authorization.client_id,
+        scopes=authorization.scopes,
+    )
+    done = await once.complete(200, response)
+    await deps.server_connections.put(sealed, now=now, most=rules.PER_TASK_MAX, done=done)
+    return response
+
+
+@router.post("/finish", dependencies=[MANAGES], summary="Finish to connect an MCP server")
+async def finish_server_connection(
+    body: ConsentAnswer, server: AgentServer, agent: OwnedAgent, deps: Dependencies
+) -> ConnectedServer:
+    code = body.code.get_secret_value()
+    if problems := find_answer_problems(body.state, code, body.iss):
+        raise InvalidInputError(problems)
+    digest = rules.digest_state(body.state)
+    try:
+        name = await deps.server_connector.finish(
+            server.id, owner=server.owner, digest=digest, code=code, iss=body.iss, version=deps.sealer.version
+        )
+    except NotConnectedError as unconnected:
+        raise ConflictError(str(unconnected)) from None
+    connected = await find_server(deps, agent, server.id)
+    listed = await deps.server_credentials.list(server.id)
+    grant = next((sealed.grant for sealed in listed if sealed.label.name == name), None)
+    if grant is None or connected.authorization is None:
+        raise ConflictError("the server was changed meanwhile; connect it again")
+    return describe_connected(server.id, server.name, connected.authorization, grant.scopes, grant.token_expires_at)
+
+
+def _find_problems(body: NewServerConnection, secret: Secret | None) -> list[Problem]:
+    problems = rules.find_scope_problems(body.scopes or ())
+    if not rules.is_loopback(body.redirect_uri):
+        problems.append(Problem("redirect_uri", "must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…"))
+    if body.client_id is not None and not rules.is_client_id(body.client_id):
+        problems.append(Problem("client_id", "must be visible ASCII characters, at most 512"))
+    if secret is not None:
+        problems += [replace(problem, field="client_secret") for problem in find_value_problems(secret.reveal())]
+        if body.client_id is None:
+            problems.append(Problem("client_id", "is required beside client_secret, which is that client's"))
+    return problems
+
+
+def _pin(server: RemoteServer, prepared: PreparedConsent, redirect_uri: str, state: str, *, now: datetime) -> Connection:
+    """Return the consent as it is stored, with all that was discovered, which nothing changes before it is redeemed."""
+    authorization = prepared.authorization
+    return Connection(
+        digest=rules.digest_state(state),
+        label=Label(
+            owner=server.owner,
+            task=server.id,
+            name=TOKEN_NAME,
+            version=0,
+            service=server.id,
+            auth_type=AuthType.BEARER,
+            hosts=(parse_url(server.url).host,),
+        ),
+        redirect_uri=redirect_uri,
+        token_url=authorization.token_url,
+        client_id=authorization.client_id,
+        creds_location=authorization.creds_location,
+        scopes=authorization.scopes,
+        expires_at=now + rules.LIFETIME,
+        issuer=authorization.issuer,
+        authorize_url=authorization.authorize_url,
+        resource=authorization.resource,
+        sends_iss=authorization.sends_iss,
+    )
