@@ -53,6 +53,7 @@ def test_nothing_is_served_that_is_not_described(app: FastAPI) -> None:
         "/openapi.json",
         "/docs",
         "/approvals/{approval_id}",
+        "/oauth/client.json",
         "/mcp",
         *METADATA_PATHS,
     }

@@ -56,8 +56,8 @@ AgentServer = Annotated[RemoteServer, Depends(_server)]
 async def begin_server_connection(
     body: NewServerConnection, server: AgentServer, deps: Dependencies, once: Idempotency
 ) -> ServerConnectionResponse:
-    given = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
-    if problems := _find_problems(body, given):
+    secret = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
+    if problems := _find_problems(body, secret):
         raise InvalidInputError(problems)
     try:
         prepared = await deps.server_connector.discover(
@@ -65,7 +65,7 @@ async def begin_server_connection(
             owner=server.owner,
             redirect_uri=body.redirect_uri,
             client_id=body.client_id,
-            has_secret=given is not None,
+            has_secret=secret is not None,
             scopes=body.scopes,
             document_url=deps.client_document_url,
         )
@@ -74,7 +74,7 @@ async def begin_server_connection(
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     now = deps.clock.now()
     begun = _pin(server, prepared, body.redirect_uri, state, now=now)
-    proof = Proof(verifier=Secret(verifier), client_secret=given or prepared.client_secret)
+    proof = Proof(verifier=Secret(verifier), client_secret=secret or prepared.client_secret)
     sealed = replace(begun, ciphertext=deps.prove(begun, proof))
     authorization = prepared.authorization
     response = ServerConnectionResponse(
