@@ -122,12 +122,12 @@ class WrittenServer:
     async def exchange(self, message: HttpMessage, reader: ResponseReader) -> bool:
         self.messages.append(message)
         response = self.write(message)
-        left = len(response.parts)
+        remaining = len(response.parts)
 
         async def read() -> AsyncIterator[bytes]:
-            nonlocal left
+            nonlocal remaining
             for part in response.parts:
-                left -= 1
+                remaining -= 1
                 if part is BROKEN:
                     raise CallRefusedError(refusal.report_failure("the connection broke"))
                 yield part
@@ -135,7 +135,7 @@ class WrittenServer:
         try:
             return await deliver(response.status, response.headers, read(), reader, message.bytes_max)
         finally:
-            self.unread.append(left)
+            self.unread.append(remaining)
 
     @property
     def methods(self) -> list[str]:
@@ -153,20 +153,20 @@ def write_event(message: Any, *, id: str | None = None) -> bytes:  # noqa: A002 
     return "\n".join([*lines, f"data: {json.dumps(message)}", "", ""]).encode()
 
 
-def write_result(asked: HttpMessage, result: Mapping[str, Any]) -> dict[str, Any]:
+def write_result(request: HttpMessage, result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to a request."""
-    assert asked.body is not None
-    return {"jsonrpc": "2.0", "id": asked.body["id"], "result": result}
+    assert request.body is not None
+    return {"jsonrpc": "2.0", "id": request.body["id"], "result": result}
 
 
 def reply(result: Mapping[str, Any]) -> Write:
     """Return what answers every request with `result`."""
-    return lambda asked: WrittenResponse([write_json(write_result(asked, result))])
+    return lambda request: WrittenResponse([write_json(write_result(request, result))])
 
 
 def stream(*parts: Callable[[HttpMessage], Any]) -> Write:
     """Return what answers every request with an event stream."""
-    return lambda asked: WrittenResponse([part(asked) for part in parts], STREAM_HEADERS)
+    return lambda request: WrittenResponse([part(request) for part in parts], STREAM_HEADERS)
 
 
 def make_client(transport: Any, **how: Any) -> McpClient:

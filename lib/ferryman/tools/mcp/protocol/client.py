@@ -98,7 +98,8 @@ class McpClient:
         self.server_info = ServerInfo()
         self.instructions = ""
         self._owner, self._on_progress = owner, on_progress
-        self._sessions, self._session_key = sessions or SessionCache(), session_key
+        self._sessions = sessions or SessionCache()
+        self._session_key = session_key
         self._clock = self._sessions.clock
         self._capabilities = capabilities or ClientCapabilities()
         self._conversation = ServerConversation(

@@ -35,8 +35,9 @@ class SessionCache:
         self.clock = clock
         self._sessions: dict[str, ClientSession] = {}  # the one that was used first, first
 
-    def __len__(self) -> int:
-        """Return how many there are."""
+    @property
+    def count(self) -> int:
+        """How many there are."""
         return len(self._sessions)
 
     def find(self, key: str) -> ClientSession | None:
