@@ -18,7 +18,7 @@ from ferryman.domain.approvals.origins import read_origins
 from ferryman.domain.approvals.visible import is_reordered, show_lines, show_name, show_text
 
 CALL, SENT, HEADERS, BODY, ARGUMENTS = "The call", "What is sent", "Headers", "Body", "Arguments"
-ASKED = "What the server asks"
+QUESTIONS = "What the server asks"
 QUESTION_LINES = {"server": "server", "url": "at", "tool": "its tool", "descriptor": "as accepted", "state": "state"}
 READ, FROM = "What was read before", "Where its arguments came from"
 BOUND, MORE = "What else the decision is bound to", "Also in the form"
@@ -185,20 +185,22 @@ def _render_question(remaining: dict[str, Any]) -> Iterator[ShownLine]:
     if not isinstance(questions, list) or not all(_is_question(question) for question in questions):
         return
     del remaining["questions"]
-    yield ShownLine(ASKED, "count", f"{len(questions)}, in the words of the server: not of this system, and not of the owner")
+    yield ShownLine(
+        QUESTIONS, "count", f"{len(questions)}, in the words of the server: not of this system, and not of the owner"
+    )
     for question in questions:
-        yield ShownLine(ASKED, "question", show_text(question["key"]))
-        yield ShownLine(ASKED, "  mode", show_text(question["mode"]))
-        yield ShownLine(ASKED, "  message", f"{len(question['message'])} characters")
-        yield from _render_text(ASKED, question["message"], ())
+        yield ShownLine(QUESTIONS, "question", show_text(question["key"]))
+        yield ShownLine(QUESTIONS, "  mode", show_text(question["mode"]))
+        yield ShownLine(QUESTIONS, "  message", f"{len(question['message'])} characters")
+        yield from _render_text(QUESTIONS, question["message"], ())
         if question["url"] is not None:
-            yield ShownLine(ASKED, "  page", show_text(question["url"]))
+            yield ShownLine(QUESTIONS, "  page", show_text(question["url"]))
             match = _URL.fullmatch(question["url"])
-            yield ShownLine(ASKED, "  host", show_text("no URL" if match is None else match["host"]))
+            yield ShownLine(QUESTIONS, "  host", show_text("no URL" if match is None else match["host"]))
         if question["schema"] is not None:
-            yield ShownLine(ASKED, "  fields", "as JSON Schema")
-            yield from (ShownLine(ASKED, "", line) for line in lay_out_value(question["schema"]))
-            yield from _warn(ASKED, json.dumps(question["schema"], ensure_ascii=False))
+            yield ShownLine(QUESTIONS, "  fields", "as JSON Schema")
+            yield from (ShownLine(QUESTIONS, "", line) for line in lay_out_value(question["schema"]))
+            yield from _warn(QUESTIONS, json.dumps(question["schema"], ensure_ascii=False))
 
 
 def _is_question(value: Any) -> bool:

@@ -111,22 +111,22 @@ class Questioner:
             return ServerAnswers(responses={item.key: CANCEL for item in continuation.questions})
         text = answers(approval, seq=seq, digest=continuation.digest, place=place, verifier=deps.verifier)
         if text is None or approval.decided is None:
-            raise CallRefusedError(refuse_answer("no person has given it to this question"))
+            raise CallRefusedError(refuse_answer("it was not signed as one to this question"))
         decision = approval.decided.decision
         sent = ApprovedSend(approval=approval.id, digest=approval.digest, by=decision.by, at=decision.at)
         return ServerAnswers(responses=await self._build_responses(continuation, text), answered=sent)
 
     async def _build_responses(self, continuation: Continuation, text: str) -> dict[str, Mapping[str, Any]]:
-        given = json.loads(text)
-        problem = next(find_answer_problems(continuation.questions, given), None)
+        answer = json.loads(text)
+        problem = next(find_answer_problems(continuation.questions, answer), None)
         if problem is not None:
             raise CallRefusedError(refuse_answer(f"it does not fit the question: {problem.field}"))
         try:
-            await self._check_secrets(given)
+            await self._check_secrets(answer)
         except UnaskableQuestionError:
             raise CallRefusedError(refuse_answer("it holds a credential")) from None
         return {
-            item.key: {"action": "accept"} if item.mode == PAGE else {"action": "accept", "content": given[item.key]}
+            item.key: {"action": "accept"} if item.mode == PAGE else {"action": "accept", "content": answer[item.key]}
             for item in continuation.questions
         }
 

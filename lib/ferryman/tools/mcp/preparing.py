@@ -62,14 +62,14 @@ async def _prepare(
     name = claimed_call.ticket.tool
     if context.confirm is not None:
         context.confirm.know_tool(name, context.arguments, fingerprint)
-    asked = CallConfirmation(
+    confirmation = CallConfirmation(
         deps=deps.tools.approving,
         claimed=claimed_call,
         names=(name,),
         arguments=context.arguments,
         fingerprint=fingerprint,
     )
-    questioner = Questioner(tools=deps.tools, contact=contact, pin=pin, claimed_call=claimed_call, confirmation=asked)
+    questioner = Questioner(tools=deps.tools, contact=contact, pin=pin, claimed_call=claimed_call, confirmation=confirmation)
     try:
         answers = None if going is None or not going.questions else await questioner.read_answers(going)
     except WaitingForPersonError as waiting:

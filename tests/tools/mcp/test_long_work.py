@@ -1,0 +1,100 @@
+"""Long work of an MCP server: begun once, asked about by later attempts, and never begun again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from emulator.internet.mcp import McpRules
+from ferryman.domain.calls.call import TicketState
+
+from .rig import API_KEY, RemoteRig
+
+RULES = McpRules(headers={"x-api-key": API_KEY}, polls=3, poll_ms=4000)
+SOON = timedelta(seconds=5)
+
+
+def build_rig(**rules: object) -> RemoteRig:
+    return RemoteRig(tool="desk__count_words", arguments={"text": "one two three"}, rules=replace(RULES, **rules))
+
+
+async def start(rig: RemoteRig) -> RemoteRig:
+    await rig.begin()
+    ticket = await rig.send()
+    assert (ticket.state, ticket.goes_on, ticket.result) == (TicketState.INTENDED, True, None)
+    return rig
+
+
+async def test_work_is_asked_about_when_the_server_says() -> None:
+    rig = await start(build_rig())
+    assert rig.ticket.deadline == rig.clock.now() + timedelta(seconds=4)
+
+
+async def test_work_that_is_done_gives_its_result_and_was_begun_once() -> None:
+    rig = await start(build_rig())
+    for _ in range(2):
+        rig.clock.turn(SOON)
+        assert (await rig.send()).goes_on
+    rig.clock.turn(SOON)
+    ticket = await rig.send()
+    assert ticket.result is not None
+    assert ("3 words" in ticket.result.content, ticket.in_doubt, ticket.sends) == (True, False, 1)
+    assert (rig.count_calls(), rig.count("tasks/get")) == (1, 3)
+
+
+async def test_an_instance_that_dies_while_it_asks_leaves_the_work_to_the_next() -> None:
+    rig = await start(build_rig(polls=1))
+    rig.clock.turn(SOON)
+    await rig.tools.tickets.claim(rig.build_request(), tool="mcp_tool", now=rig.clock.now())
+    rig.clock.turn(timedelta(minutes=2))
+    ticket = await rig.send()
+    assert ticket.result is not None
+    assert ("3 words" in ticket.result.content, ticket.in_doubt, rig.count_calls()) == (True, False, 1)
+
+
+async def test_an_answer_about_work_that_is_lost_is_asked_for_again() -> None:
+    rig = await start(build_rig(polls=1))
+    rig.clock.turn(SOON)
+    rig.peer.loses = 1
+    assert (await rig.send()).goes_on
+    rig.clock.turn(SOON)
+    ticket = await rig.send()
+    assert ticket.result is not None
+    assert ("words" in ticket.result.content, rig.count_calls()) == (True, 1)
+
+
+async def test_a_server_that_says_nothing_of_its_work_any_more_is_given_up_and_the_call_is_in_doubt() -> None:
+    rig = await start(build_rig())
+    rig.peer.unreachable = True
+    for _ in range(4):
+        rig.clock.turn(SOON)
+        assert (await rig.send()).goes_on
+    rig.clock.turn(SOON)
+    ticket = await rig.send()
+    assert (ticket.in_doubt, rig.count_calls()) == (True, 1)
+
+
+async def test_work_is_given_up_once_its_time_is_over() -> None:
+    rig = await start(build_rig(polls=1_000))
+    rig.clock.turn(timedelta(hours=2))
+    ticket = await rig.send()
+    assert ticket.result is not None
+    assert (ticket.result.code, rig.count_calls()) == ("work_ended", 1)
+
+
+async def test_work_of_a_tool_that_was_disabled_meanwhile_is_in_doubt() -> None:
+    rig = await start(build_rig())
+    rig.memory.mcp_servers["mcp_1"] = replace(rig.server, enabled=False)
+    rig.clock.turn(SOON)
+    ticket = await rig.send()
+    assert ticket.result is not None
+    assert (ticket.result.code, ticket.in_doubt) == ("tool_disabled", True)
+
+
+async def test_work_at_a_server_that_moved_is_not_asked_about_there() -> None:
+    rig = await start(build_rig())
+    rig.memory.mcp_servers["mcp_1"] = replace(rig.server, url="https://elsewhere.example.com/mcp")
+    rig.clock.turn(SOON)
+    ticket = await rig.send()
+    assert ticket.result is not None
+    assert (ticket.result.code, rig.count("tasks/get")) == ("tool_changed", 0)
