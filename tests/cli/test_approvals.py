@@ -15,12 +15,13 @@ from ferryman.catalog.effects import describe_effect
 from ferryman.cli import approvals, main
 from ferryman.domain.approvals.approval import Approval, ApprovalState
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
+from ferryman.domain.calls.continuation import AskedQuestion
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.labels.label import OWNED
 from ferryman.inmemory.clock import START, ManualClock
 from tests.builders import build_execution
 from tests.serving.conftest import Stage
-from tests.serving.values import build_approval
+from tests.serving.values import build_approval, build_question
 
 Typed = Callable[..., Result]
 
@@ -178,3 +179,25 @@ def test_what_a_call_changes_is_said_by_its_policy(tool: str, words: str) -> Non
 def test_an_execution_that_waits_says_what_to_type(typed: Typed, pending: Approval) -> None:
     assert f"ferryman approvals approve {pending.id}" in typed("show", pending.execution).output
     assert pending.execution in typed("show", "--waiting").output
+
+
+def test_a_question_of_a_server_is_answered_field_by_field(
+    monkeypatch: pytest.MonkeyPatch, service: dict[str, str], pending: Approval, stage: Stage
+) -> None:
+    fields = {"hour": {"type": "string", "enum": ["18:00", "20:00"]}, "people": {"type": "integer"}}
+    question = AskedQuestion(key="k", mode="form", message="When?", schema={"type": "object", "properties": fields})
+    stage.memory.approvals[pending.id] = build_question("ann", question, id=pending.id, execution=pending.execution)
+    result = answer(monkeypatch, service, "approvals", "answer", pending.id, typed="20:00\n4\ny\n")
+    decided = find(stage, pending).decided
+    assert decided is not None, result.output
+    assert json.loads(decided.decision.edited) == {"k": {"hour": "20:00", "people": 4}}
+
+
+def test_a_question_is_answered_by_a_script_with_a_file(typed: Typed, pending: Approval, stage: Stage, tmp_path: Path) -> None:
+    question = AskedQuestion(key="k", mode="url", message="Open it", url="https://a.example.com/")
+    approval = build_question("ann", question, id=pending.id, execution=pending.execution)
+    stage.memory.approvals[pending.id] = approval
+    (tmp_path / "answers.json").write_text('{"k": {}}')
+    words = ("--arguments", str(tmp_path / "answers.json"), "--digest", approval.digest, "--yes")
+    typed("approvals", "answer", pending.id, *words)
+    assert find(stage, pending).state is ApprovalState.ANSWERED

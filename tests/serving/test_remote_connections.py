@@ -33,9 +33,7 @@ def read_stored(stage: Stage) -> tuple[Connection, Proof]:
     return stored, seal.decode_proof(seal.PrivateKey(PRIVATE).unseal(stored.ciphertext, seal.build_connection_info(stored)))
 
 
-async def test_the_person_is_led_to_the_issuer_with_resource_and_challenge(
-    client: httpx.AsyncClient, stage: Stage
-) -> None:
+async def test_the_person_is_led_to_the_issuer_with_resource_and_challenge(client: httpx.AsyncClient, stage: Stage) -> None:
     answer = (await begin(client)).json()
     _, proof = read_stored(stage)
     query = {name: value for name, [value] in parse_qs(urlsplit(answer["authorize_url"]).query).items()}

@@ -8,7 +8,9 @@ from typing import Any
 from ferryman.domain.approvals.approval import LIFETIME, Approval, decide_approval
 from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
+from ferryman.domain.approvals.question import QuestionForm
 from ferryman.domain.approvals.standing import StandingApproval
+from ferryman.domain.calls.continuation import AskedQuestion
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.conversations.chat_task import derive_chat_task
 from ferryman.domain.conversations.conversation import Conversation
@@ -64,12 +66,20 @@ FLOW = CallFlow(
 )
 
 
-def build_approval(owner: str, **changes: Any) -> Approval:
+def build_question(owner: str, *questions: AskedQuestion, **changes: Any) -> Approval:
+    """Return what an MCP server asks `owner`, that nobody has answered."""
+    form = QuestionForm(
+        server="desk", url="https://tools.example.com/mcp", tool="book", descriptor="2" * 64, questions=questions
+    )
+    return build_approval(owner, what=form, **{"tool": "desk__book", **changes})
+
+
+def build_approval(owner: str, *, what: HttpForm | QuestionForm | None = None, **changes: Any) -> Approval:
     """Return an approval of a call of `owner`'s execution, in the default workspace, that nobody has decided about."""
     workspace = derive_default_workspace(owner)
     place = {"owner": owner, "workspace": workspace, "agent": f"agent_{owner}", "task": f"task_{owner}"}
     execution = f"exec_waiting_{owner}"
-    what = HttpForm(
+    what = what or HttpForm(
         method="POST", url="https://api.github.com/gists", headers=(("Authorization", "Bearer {{secrets.GITHUB_TOKEN}}"),)
     )
     form = build_form(

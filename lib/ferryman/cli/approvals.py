@@ -11,6 +11,7 @@ import click
 
 from ferryman.catalog.effects import describe_effect
 from ferryman.cli import exits
+from ferryman.cli.answering import ask_answers
 from ferryman.cli.approval_screen import describe_decision, print_approval, read_form
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
 from ferryman.cli.fields import FILE
@@ -35,6 +36,7 @@ def approvals() -> None:
       ferryman approvals show ID                exactly what would be sent
       ferryman approvals approve ID             shows it, and asks before it approves
       ferryman approvals deny ID --reason "too much"
+      ferryman approvals answer ID              answers what an MCP server asks, field by field
 
     What is approved is the digest that is shown: where one byte of the call is another, it is not sent, and asked about again.
     """
@@ -108,6 +110,33 @@ async def deny(session: ApiSession, approval: str, reason: str, digest: str | No
 async def edit(session: ApiSession, /, approval: str, arguments: IO[str], **options: Any) -> int:
     """Have another call made in the place of APPROVAL: it is a new request, which is asked about itself."""
     return await _decide(session, approval, "edit", arguments=read_object(arguments, "--arguments"), **options)
+
+
+@approvals.command()
+@click.argument("approval")
+@click.option("--arguments", type=FILE, metavar="FILE", help="The answer to each question by its key, as JSON; `-`: stdin.")
+@DIGEST
+@YES
+@api_command
+async def answer(session: ApiSession, /, approval: str, arguments: IO[str] | None, **options: Any) -> int:
+    """Answer what an MCP server asks in APPROVAL before it goes on with a call; `deny` declines it.
+
+    In a terminal each field is asked for. Nothing that looks like a key or a token is sent.
+    """
+    if arguments is not None:
+        answers = read_object(arguments, "--arguments")
+    elif session.screen.as_json or not is_terminal():
+        raise click.UsageError("give the answers: --arguments FILE, or in a terminal")
+    else:
+        record = await session.client.get_approval(approval)
+        print_approval(session.screen, record)
+        answers = ask_answers(record, read_line)
+    return await _decide(session, approval, "answer", arguments=answers, **options)
+
+
+def read_line(prompt: str) -> str:
+    """Return what is typed after `prompt`."""
+    return str(click.prompt(prompt, default="", show_default=False, prompt_suffix="", err=True))
 
 
 @approvals.command()

@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ferryman.cli.answering import ask_answers, is_question
 from ferryman.cli.approval_screen import OtherFormError, describe_decision, print_approval
 from ferryman.cli.commands import ApiSession
 from ferryman.client import PAGE_MAX, ApiRefusedError
 from ferryman.domain.approvals.approval import ApprovalState
 
 PROMPT = "approve? y, n, e to change it, d to declassify a value, or a reason to deny it; Enter leaves it waiting> "
+QUESTION = "answer the server? y, n, or a reason to decline; Enter leaves it waiting> "
 ARGUMENTS = "all arguments of the call that is made instead, as JSON> "
 VALUE = "approve, and which untrusted value counts as yours in this answer, exactly as it is shown> "
 APPROVE = "approve"
@@ -46,7 +48,7 @@ class ChatApprovals:
             screen.print_error(error.message)
             return False
         while True:
-            decision = self._read_decision()
+            decision = self._read_answer(approval) if is_question(approval) else self._read_decision()
             if decision is None:
                 screen.print_line(f"it waits until {str(approval['expires_at'])[:10]}: /approvals, ferryman approvals", "dim")
                 return False
@@ -85,6 +87,19 @@ class ChatApprovals:
             case "d" | "declassify":
                 value = (self._read(VALUE) or "").strip()
                 return {"verdict": "approve", "declassify": value} if value else None
+        return {"verdict": "deny", "reason": text.removeprefix("n ").strip()}
+
+    def _read_answer(self, approval: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return what is typed as an answer to a server, or as a reason to decline; None to leave it."""
+        assert self._read is not None, "somebody is asked"
+        text = (self._read(QUESTION) or "").strip()
+        match text.lower():
+            case "":
+                return None
+            case "y" | "yes":
+                return {"verdict": "answer", "arguments": ask_answers(approval, self._read)}
+            case "n" | "no":
+                return {"verdict": "deny"}
         return {"verdict": "deny", "reason": text.removeprefix("n ").strip()}
 
     def _read_edit(self) -> dict[str, Any] | None:

@@ -53,7 +53,10 @@ async def get_approval(approval: OwnedApproval, deps: Dependencies, caller: Curr
     return await _respond(deps, caller, approval)
 
 
-@router.post("/approvals/{approval_id}/decision", summary="Decide: approve what was shown, deny it, or edit its arguments")
+@router.post(
+    "/approvals/{approval_id}/decision",
+    summary="Decide: approve what was shown, deny or edit it, or answer a server",
+)
 async def decide_approval(
     body: shapes.NewDecision, approval: OwnedApproval, deps: Dependencies, caller: Approver
 ) -> shapes.ApprovalResponse:
