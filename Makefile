@@ -87,7 +87,7 @@ mcp-conformance: $(READY) ## The conformance suite of MCP about our engine and a
 	@test -x build/mcp/venv/bin/python || $(PYTHON) -m venv build/mcp/venv
 	@$(call INSTALL,build/mcp/venv) locks/mcp-conformance.lock || true
 	@$(BIN)/python -m tests.campaigns.mcp
-	@$(BIN)/python -m pytest -q tests/campaigns/mcp/test_clients.py tests/campaigns/mcp/test_local_servers.py
+	@$(BIN)/python -m pytest -q $(addprefix tests/campaigns/mcp/,test_clients.py test_local_servers.py test_peers.py)
 
 mcp-drift: $(READY) ## Descriptors that change after they were accepted: the cases in CASES, the folder cases/mcp-drift of agent-egress-bench
 	@$(BIN)/python -m tests.campaigns.drift $(CASES)

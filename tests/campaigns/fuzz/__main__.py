@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[3] / ".fuzz"
-TARGETS = ("url", "scanner", "framer", "reader", "gate", "archive", "mcp")
+TARGETS = ("url", "scanner", "framer", "reader", "gate", "archive", "mcp", "mcp_answer")
 BYTES_MAX, HANG_SECONDS, MEMORY_MB = 4_096, 25, 2_048
 
 

@@ -76,6 +76,41 @@ MESSAGES = [
     b'MCP-Protocol-Version: 2025-11-25\r\n\r\n{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',
 ]
 
+_RESULTS: dict[str, dict[str, object]] = {
+    "call": {"content": [{"type": "text", "text": "stranger"}, {"type": "image", "data": "QUJD", "mimeType": "image/png"}]},
+    "list": {"tools": [{"name": "stranger", "inputSchema": {"type": "object"}}], "ttlMs": 5},
+    "task": {"taskId": "a", "status": "completed", "result": {"content": [], "structuredContent": {"a": "stranger"}}},
+    "discover": {"supportedVersions": ["2026-07-28"], "capabilities": {}, "instructions": "stranger"},
+}
+_NOTES = {
+    "progress": {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
+    "ping": {"jsonrpc": "2.0", "id": "stranger", "method": "ping"},
+    "error": {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "stranger"}},
+}
+_INPUT = {"a": {"method": "elicitation/create", "params": {"message": "stranger", "requestedSchema": {}}}}
+
+
+def _write_answer(ask: str, message: object, *, old: bool = False, stream: bool = False, status: int = 200) -> bytes:
+    kind, text = ("text/event-stream", "id: 7\ndata: %s\n\n") if stream else ("application/json", "%s")
+    head = f"status: {status}\r\nask: {ask}\r\nrevision: {'old' if old else 'new'}\r\nsize: 9\r\ncontent-type: {kind}"
+    return f"{head}\r\n\r\n{text % json.dumps(message)}".encode()
+
+
+MCP_ANSWERS = [
+    *(
+        _write_answer(ask, {"jsonrpc": "2.0", "id": 1, "result": result}, old=old, stream=stream)
+        for ask, result in _RESULTS.items()
+        for old in (False, True)
+        for stream in (False, True)
+    ),
+    *(_write_answer("call", note, old=old, stream=True) for note in _NOTES.values() for old in (False, True)),
+    *(_write_answer("call", _NOTES["error"], status=status) for status in (200, 400, 401, 404, 500)),
+    _write_answer(
+        "call",
+        {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "input_required", "inputRequests": _INPUT, "requestState": "s"}},
+    ),
+]
+
 SEEDS: dict[str, list[bytes]] = {
     "url": _texts(GRAMMAR, ALLOWED),
     "scanner": [write(VALUES["prefixed"]).encode("utf-8", "surrogatepass") for write in NOTATIONS.values()],
@@ -83,5 +118,6 @@ SEEDS: dict[str, list[bytes]] = {
     "reader": [bytes([step]) + answer for answer in ANSWERS for step in (0, 255)],
     "archive": [WHOLE, *EXECUTION, *PEOPLE, *(forged[:4_000] for forged, _ in (*FORGED.values(), *LINES.values()))],
     "mcp": MESSAGES,
+    "mcp_answer": MCP_ANSWERS,
     "gate": [json.dumps(arguments).encode() + b"\r\n--answer--\r\n" + entry for arguments in ARGUMENTS for entry in ANSWERS],
 }

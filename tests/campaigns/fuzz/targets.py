@@ -39,6 +39,7 @@ from ferryman.serving.archived import Placed, iterate_executions
 from ferryman.serving.archived_files import FileCheck
 from ferryman.serving.archived_people import SHAPES, read_people_line
 from ferryman.tools.http import PARSERS
+from tests.campaigns.fuzz.mcp_answer import mcp_answer
 from tests.campaigns.fuzz.mcp_message import mcp
 from tests.campaigns.fuzz.wire import Plug, Wire
 from tests.egress.plants import VALUES, credential, policy
@@ -213,5 +214,5 @@ def _json(data: bytes) -> Any:
         return data.decode("utf-8", "surrogateescape")
 
 
-ENTRIES: tuple[Callable[[bytes], None], ...] = (url, scanner, framer, reader, gate, archive, mcp)
+ENTRIES: tuple[Callable[[bytes], None], ...] = (url, scanner, framer, reader, gate, archive, mcp, mcp_answer)
 TARGETS = {entry.__name__: entry for entry in ENTRIES}

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from tests.campaigns.fuzz.seeds import SEEDS
 from tests.campaigns.fuzz.targets import TARGETS
 
-EXAMPLES = {"url": 400, "scanner": 60, "framer": 150, "reader": 200, "gate": 100, "archive": 100, "mcp": 300}
+EXAMPLES = {
+    **{"url": 400, "scanner": 60, "framer": 150, "reader": 200, "gate": 100, "archive": 100},
+    **{"mcp": 300, "mcp_answer": 400},
+}
 
 
 def hostile(name: str) -> st.SearchStrategy[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from tests.campaigns.mcp.installing import NoSuiteError, install, install_inspector, install_peer
+from tests.campaigns.mcp.installing import NoSuiteError, install, install_everything, install_inspector, install_peer
 from tests.campaigns.mcp.product import LEGACY_SCENARIOS, MODERN_SCENARIOS, serve_product
 from tests.campaigns.mcp.servers import serve_ours, serve_peer
 from tests.campaigns.mcp.suite import SuiteRun, run_suite
@@ -42,10 +42,11 @@ async def measure() -> int:
             theirs = describe(await run_suite(node, instance.url, MODERN), await run_suite(node, instance.url, LEGACY))
     except NoSuiteError as error:
         missing = str(error)
-    try:
-        await asyncio.to_thread(install_inspector)
-    except NoSuiteError as error:
-        print(f"SKIPPED the Inspector: {error}")
+    for name, install_judge in (("the Inspector", install_inspector), ("the everything-server", install_everything)):
+        try:
+            await asyncio.to_thread(install_judge)
+        except NoSuiteError as error:
+            print(f"SKIPPED {name}: {error}")
     async with serve_product() as url:
         product = describe_product(await run_suite(node, url, MODERN), await run_suite(node, url, LEGACY))
     print_failures(runs)

@@ -19,6 +19,7 @@ PYTHON = FOLDER / "venv" / "bin" / "python"
 LOCK = ROOT / "locks" / "mcp-conformance.lock"
 SUITE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 PEER = FOLDER / "sources" / "mcp_everything_server"
+EVERYTHING = FOLDER.joinpath("everything", "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
 INSTALL_S = 300
 
 
@@ -49,6 +50,12 @@ def install_inspector() -> tuple[Path, Path]:
         / "build"
         / "index.js",
     )
+
+
+def install_everything() -> tuple[Path, Path]:
+    """Install the everything-server of the TypeScript SDK likewise; return the node and its script. Raise `NoSuiteError`."""
+    node = _install_packages(SOURCES / "everything", FOLDER / "everything", "ci")
+    return node, EVERYTHING
 
 
 def _install_packages(sources: Path, target: Path, command: str) -> Path:

@@ -61,6 +61,14 @@ async def serve_peer(*, is_plain: bool = False) -> AsyncIterator[Instance]:
 
 
 @asynccontextmanager
+async def serve_everything(node: Path, script: Path) -> AsyncIterator[Instance]:
+    """Serve the everything-server of the TypeScript SDK."""
+    port = choose_port()
+    async with serve([str(node), str(script), "streamableHttp"], port, {"PORT": str(port)}) as process:
+        yield Instance(f"http://127.0.0.1:{port}/mcp", process.pid)
+
+
+@asynccontextmanager
 async def serve(
     command: list[str], port: int, environment: dict[str, str] | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:

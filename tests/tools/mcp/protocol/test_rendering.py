@@ -32,6 +32,7 @@ RENDERED: dict[str, tuple[dict[str, Any], Any]] = {
     "nothing": ({"content": []}, ""),
     "structured alone": ({"content": [], "structuredContent": {"a": 1}}, {"a": 1}),
     "structured, repeated as text": ({"content": [write_text('{"a": 1}')], "structuredContent": {"a": 1}}, {"a": 1}),
+    "a text that is wrapped": ({"content": [write_text("hi")], "structuredContent": {"result": "hi"}}, "hi"),
     "structured beside another text": (
         {"content": [write_text("one")], "structuredContent": {"a": 1}},
         {"content": [write_text("one")], "structuredContent": {"a": 1}},

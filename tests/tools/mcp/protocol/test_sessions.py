@@ -289,6 +289,12 @@ async def test_a_question_is_handed_to_the_caller() -> None:
     assert (answer["error"]["code"], len(questions)) == (-32602, 1)
 
 
+async def test_questions_are_not_offered_where_nobody_answers_them() -> None:
+    server = SessionServer()
+    await build_client(server, capabilities=ClientCapabilities(form=True, url=True)).list_tools()
+    assert server.messages[0].body["params"]["capabilities"] == {}  # type: ignore[index]
+
+
 async def test_too_many_requests_are_refused() -> None:
     with pytest.raises(Exception, match="more than 16 requests"):
         await answer_request(ask("ping") * 17)

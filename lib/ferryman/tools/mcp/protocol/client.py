@@ -75,8 +75,8 @@ class McpClient:
 
     `revision` is the one that was agreed on last, None at first; the caller remembers it. `sessions` are those of 2025-11-25,
     under `session_key`: the server, and what authorizes the client there. `on_progress` is told reports of progress of calls,
-    `on_elicitation` answers what a server of 2025-11-25 asks in the middle of one. After any request, `server_info` and
-    `instructions` have what the server says of itself.
+    `on_elicitation` answers what a server of 2025-11-25 asks in the middle of one; without it, that is not offered there.
+    After any request, `server_info` and `instructions` have what the server says of itself.
 
     Every method raises `McpClientError`, and `CallRefusedError` where the transport does.
     """
@@ -102,6 +102,7 @@ class McpClient:
         self._session_key = session_key
         self._clock = self._sessions.clock
         self._capabilities = capabilities or ClientCapabilities()
+        self._session_capabilities = ClientCapabilities() if on_elicitation is None else self._capabilities
         self._conversation = ServerConversation(
             transport=transport,
             owner=owner,
@@ -296,7 +297,7 @@ class McpClient:
     async def _initialize(self, revision: str) -> ClientSession:
         params = {
             "protocolVersion": revision,
-            "capabilities": self._capabilities.declare(revision),
+            "capabilities": self._session_capabilities.declare(revision),
             "clientInfo": CLIENT,
         }
         reader = await self._conversation.initialize(ProtocolRequest(method="initialize", params=params))

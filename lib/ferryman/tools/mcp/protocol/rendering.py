@@ -21,7 +21,7 @@ def render_completed(completed: Completed) -> InboundResponse:
     """Return the result of a call as a response that `StreamGate.present` takes."""
     texts = [block.text for block in completed.content if block.kind is ContentKind.TEXT]
     is_text = len(texts) == len(completed.content) <= 1
-    if completed.structured is None and is_text:
+    if is_text and completed.structured in (None, *({"result": text} for text in texts)):  # a text that an SDK has wrapped
         return _respond("".join(texts), "text/plain")
     if completed.structured is not None and is_text and (not texts or _is_same(texts[0], completed.structured)):
         return _respond(_write(completed.structured), "application/json")
