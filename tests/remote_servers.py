@@ -8,6 +8,7 @@ from ferryman.domain.remote_servers.server import RemoteServer, ServerAuth
 from ferryman.inmemory.clock import START
 
 URL = "https://tools.example.com/mcp"
+DIGEST = "1" * 64
 
 
 def build_server(**change: Any) -> RemoteServer:

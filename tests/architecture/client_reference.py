@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
     *("IntegrationResponse", "ToolResponse", "AgentTemplateResponse", "CustomTool", "ImportResponse"),
-    *("PlanResponse", "ModelResponse", "AgentResponse"),
+    *("PlanResponse", "ModelResponse", "AgentResponse", "RemoteServerResponse", "RemoteToolResponse"),
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "UsageReport", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
     *("KeyResponse", "NewKeyResponse", "IdentityResponse", "AuditEntryResponse", "ArchiveImportResponse"),

@@ -29,6 +29,7 @@ THINGS = (
     "key",
     "identity",
     "approval",
+    "server",
 )
 ARGUMENTS: dict[str, Any] = {
     "name": "{name}",

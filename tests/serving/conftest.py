@@ -21,6 +21,7 @@ from ferryman.domain.files.object import Object
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
+from ferryman.domain.remote_servers.pin import PinState, ToolPin
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.identity import AccessToken
@@ -65,9 +66,10 @@ from ferryman.vault.purpose_keys import DerivedPurposeKeys
 from tests.authority import ISSUER, RESOURCE, Authority
 from tests.builders import build_label
 from tests.plain_gate import TableNames
-from tests.remote_servers import build_server
+from tests.remote_servers import DIGEST, build_server
 
 from .server_connector import RecordingServerConnector
+from .server_lister import StoringServerLister
 from .values import (
     API_KEY,
     IMPORTED,
@@ -165,6 +167,7 @@ class Stage:
         self.files = WorkspaceFiles(self.objects)
         self.connector = RecordingConnector(self.memory)
         self.server_connector = RecordingServerConnector(self.memory)
+        self.server_lister = StoringServerLister(self.memory, self.clock)
 
     def deps(self) -> ApiDependencies:
         sealer = seal.PublicKey(7, seal.derive_public_key(PRIVATE))
@@ -184,6 +187,7 @@ class Stage:
             server_credentials=MemoryCredentials(self.memory, MCP_SERVERS),
             server_connections=MemoryConnections(self.memory, MCP_SERVERS),
             server_connector=self.server_connector,
+            server_lister=self.server_lister,
             client_document_url="https://ferryman.example.com/oauth/client.json",
             user_documents=MemoryUserDocuments(self.memory),
             archives=MemoryArchives(self.memory),
@@ -241,7 +245,8 @@ class Stage:
             place = derive_default_workspace(name)
             unchanged = build_default_agent(name, place)
             self.memory.agents[f"agent_{name}"] = replace(unchanged, id=f"agent_{name}", name="Second")
-            server = build_server(id=f"mcp_{name}", owner=name, workspace=place, agent=f"agent_{name}")
+            pin = ToolPin(tool="search", name="tracker__search", state=PinState.NEW, pending=DIGEST)
+            server = build_server(id=f"mcp_{name}", owner=name, workspace=place, agent=f"agent_{name}", pins=(pin,))
             self.memory.mcp_servers[server.id] = server
             self.memory.jobs[f"job_{name}"] = build_job(name)
             conversation, messages = build_conversation(name)

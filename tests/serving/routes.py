@@ -9,6 +9,7 @@ from typing import Any
 from ferryman.inmemory.clock import START
 from tests.authority import sign_token
 from tests.canaries import canary
+from tests.remote_servers import DIGEST
 
 from .conftest import TASK
 from .values import EMPTY, IMPORTED, TOKEN, build_approval
@@ -25,6 +26,7 @@ SPEC = {
     "servers": [{"url": "https://api.github.com"}],
     "paths": {"/zen": {"get": {"operationId": "zen", "responses": {}}}},
 }
+SERVER = {"name": "books", "url": "https://books.example.com/mcp", "headers": {"X-Api-Key": VALUE}}
 DECISION = {"verdict": "deny", "digest": build_approval("ann").digest, "reason": "Not today."}
 STANDING = {"tool": "http_post", "hosts": ["api.github.com"], "uses": 5, "expires_in_days": 7}
 
@@ -141,8 +143,16 @@ ROUTES = (
     Ask("GET", "/v1/agents/{agent_id}", 200),
     Ask("PATCH", "/v1/agents/{agent_id}", 200, {"name": "Other"}),
     Ask("GET", "/v1/agents/{agent_id}/policy", 200),
+    Ask("POST", "/v1/agents/{agent_id}/mcp", 201, SERVER),
+    Ask("GET", "/v1/agents/{agent_id}/mcp", 200),
+    Ask("GET", "/v1/agents/{agent_id}/mcp/{server_id}", 200),
+    Ask("PATCH", "/v1/agents/{agent_id}/mcp/{server_id}", 200, {"enabled": True}),
+    Ask("GET", "/v1/agents/{agent_id}/mcp/{server_id}/tools", 200),
+    Ask("POST", "/v1/agents/{agent_id}/mcp/{server_id}/accept", 200, {"digests": {"search": DIGEST}}),
+    Ask("POST", "/v1/agents/{agent_id}/mcp/{server_id}/refresh", 200),
     Ask("POST", "/v1/agents/{agent_id}/mcp/{server_id}/connect", 200, SERVER_CONNECTION),
     Ask("POST", "/v1/agents/{agent_id}/mcp/{server_id}/connect/finish", 200, {"state": "s" * 43, "code": "c"}),
+    Ask("DELETE", "/v1/agents/{agent_id}/mcp/{server_id}", 204),
     Ask("POST", "/v1/agents/{agent_id}/archive", 200),
     Ask("POST", "/v1/agents/{agent_id}/restore", 200),
     Ask("GET", "/v1/jobs", 200),

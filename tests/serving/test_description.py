@@ -135,7 +135,7 @@ def test_every_operation_is_named_by_a_verb_and_no_other_by_it(app: FastAPI) -> 
     names = [operation["operationId"] for _, operation in list_operations(app)]
     assert len(set(names)) == len(names)
     verbs = "create|list|get|change|delete|begin|finish|put|start|cancel|watch|halt|resume|archive|restore|export|import"
-    verbs += "|declare|join|decide|link"
+    verbs += "|declare|join|decide|link|accept|refresh"
     assert [name for name in names if not re.fullmatch(f"({verbs})[A-Z][A-Za-z]*", name)] == []
 
 

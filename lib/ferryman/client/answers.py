@@ -406,6 +406,16 @@ class ExecutionJson(TypedDict):
     question: int | None
 
 
+class FieldDifferenceJson(TypedDict):
+    """A field of a descriptor that differs from the accepted one; null: it was or is not there. Hidden characters are
+    shown.
+    """
+
+    field: str
+    before: str | None
+    after: str | None
+
+
 class FileLinkJson(TypedDict):
     """A link to one version of a file, good with the API key that asked for it, until a moment."""
 
@@ -760,6 +770,57 @@ class PlanJson(TypedDict):
     streams: int
     tools: list[str]
     file_bytes: int
+
+
+class RemoteServerJson(TypedDict):
+    """An MCP server of an agent. `title`, `version` and `instructions` are the server's words, which no model reads."""
+
+    server_id: str
+    agent_id: str
+    name: str
+    url: str
+    auth: Literal["none", "headers", "bearer", "oauth"]
+    headers: dict[str, str]
+    enabled: bool
+    state: Literal["new", "listed", "needs_authorization", "unreachable"]
+    detail: str
+    title: str
+    version: str
+    instructions: str
+    revision: str | None
+    issuer: str | None
+    tools: dict[str, int]
+    listed_at: str | None
+    verified_at: str | None
+    created_at: str
+    updated_at: str
+
+
+class RemoteToolConfigJson(TypedDict):
+    """Which tool of which server it is (S3-44)."""
+
+    server_id: str
+    tool_name: str
+
+
+class RemoteToolJson(TypedDict):
+    """A tool of an MCP server, as a person reads it before accepting it. All texts in it are the server's."""
+
+    type: Literal["mcp"]
+    config: RemoteToolConfigJson
+    name: str
+    state: Literal["accepted", "new", "changed", "gone", "refused", "disabled"]
+    reason: str | None
+    digest: str | None
+    accepted_digest: str | None
+    accepted_at: str | None
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    annotations: dict[str, Any]
+    model_description: str
+    tokens: int
+    difference: list[FieldDifferenceJson]
 
 
 class ResultJson(TypedDict):

@@ -14,6 +14,7 @@ from ferryman.client.routes import (
     files,
     imports,
     jobs,
+    mcp_servers,
     people,
     tasks,
     tools,
@@ -88,6 +89,16 @@ class AsyncMethods:
     delete_agent = async_method(agents.delete_agent)
     list_policy = async_method(agents.list_policy)
     iterate_policy = async_pager(agents.list_policy)
+    create_mcp_server = async_method(mcp_servers.create_mcp_server)
+    list_mcp_servers = async_method(mcp_servers.list_mcp_servers)
+    iterate_mcp_servers = async_pager(mcp_servers.list_mcp_servers)
+    get_mcp_server = async_method(mcp_servers.get_mcp_server)
+    change_mcp_server = async_method(mcp_servers.change_mcp_server)
+    delete_mcp_server = async_method(mcp_servers.delete_mcp_server)
+    list_mcp_tools = async_method(mcp_servers.list_mcp_tools)
+    iterate_mcp_tools = async_pager(mcp_servers.list_mcp_tools)
+    accept_mcp_tools = async_method(mcp_servers.accept_mcp_tools)
+    refresh_mcp_server = async_method(mcp_servers.refresh_mcp_server)
     create_conversation = async_method(conversations.create_conversation)
     list_conversations = async_method(conversations.list_conversations)
     iterate_conversations = async_pager(conversations.list_conversations)

@@ -14,6 +14,7 @@ from ferryman.client.routes import (
     files,
     imports,
     jobs,
+    mcp_servers,
     people,
     tasks,
     tools,
@@ -88,6 +89,16 @@ class Methods:
     delete_agent = method(agents.delete_agent)
     list_policy = method(agents.list_policy)
     iterate_policy = pager(agents.list_policy)
+    create_mcp_server = method(mcp_servers.create_mcp_server)
+    list_mcp_servers = method(mcp_servers.list_mcp_servers)
+    iterate_mcp_servers = pager(mcp_servers.list_mcp_servers)
+    get_mcp_server = method(mcp_servers.get_mcp_server)
+    change_mcp_server = method(mcp_servers.change_mcp_server)
+    delete_mcp_server = method(mcp_servers.delete_mcp_server)
+    list_mcp_tools = method(mcp_servers.list_mcp_tools)
+    iterate_mcp_tools = pager(mcp_servers.list_mcp_tools)
+    accept_mcp_tools = method(mcp_servers.accept_mcp_tools)
+    refresh_mcp_server = method(mcp_servers.refresh_mcp_server)
     create_conversation = method(conversations.create_conversation)
     list_conversations = method(conversations.list_conversations)
     iterate_conversations = pager(conversations.list_conversations)

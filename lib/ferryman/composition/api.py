@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
     from ferryman.ports.people import ApiKeys, AuditEntries, Invitations, Members
     from ferryman.ports.queue import Queue
-    from ferryman.ports.remote_servers import RemoteServers
+    from ferryman.ports.remote_servers import RemoteServers, ServerLister
     from ferryman.ports.schedules import Schedules, Timers
     from ferryman.ports.server_connector import ServerConnector
     from ferryman.ports.tasks import Tasks
@@ -101,6 +101,7 @@ class ApiDependencies:
     server_credentials: Credentials
     server_connections: Connections
     server_connector: ServerConnector
+    server_lister: ServerLister
     documents: DocumentFetcher
     neutralize: Callable[[str], str]
     conversations: Conversations
@@ -195,7 +196,12 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.cloud_tasks import CloudTasksClient
     from ferryman.gcp.clusters import FirestoreClusters
-    from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher, RemoteServerConnector
+    from ferryman.gcp.connecting import (
+        RemoteConnector,
+        RemoteDocumentFetcher,
+        RemoteServerConnector,
+        RemoteServerLister,
+    )
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.conversations import FirestoreConversations
     from ferryman.gcp.credentials import FirestoreCredentials
@@ -270,6 +276,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         server_connections=FirestoreConnections(firestore, MCP_SERVERS),
         server_connector=RemoteServerConnector(functions),
         client_document_url=settings.client_document_url,
+        server_lister=RemoteServerLister(functions),
         documents=RemoteDocumentFetcher(functions),
         neutralize=_neutralize,
         conversations=FirestoreConversations(firestore, Retention.from_settings(settings)),

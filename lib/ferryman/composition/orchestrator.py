@@ -42,6 +42,7 @@ from ferryman.gcp.queue import (
 )
 from ferryman.gcp.remote import RemoteAlertSender, RemoteTools
 from ferryman.gcp.remote_files import RemoteFiles
+from ferryman.gcp.remote_servers import FirestoreRemoteServers
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.secret_manager import SecretManagerClient
@@ -121,10 +122,17 @@ class OrchestratorFunction:
         page_tickets = FirestoreTickets(clients, request_s=max(settings.request_s, SECONDS_MAX + READING_S) + keeping_s)
         page_calls = replace(keyless, tickets=page_tickets, hooks={"web": WebHook(keeps)})
         waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
-        clusters = FirestoreClusters(clients)
+        clusters, servers = FirestoreClusters(clients), FirestoreRemoteServers(clients)
         executions = FirestoreExecutions(clients, retention, plans)
         answered = AnsweredCalls(run=remote.run, executions=executions, clock=clock, files=files)
-        searches = ToolSearchCalls(tickets=tickets, scanner=remote, clock=clock, clusters=clusters, executions=executions)
+        searches = ToolSearchCalls(
+            tickets=tickets,
+            scanner=remote,
+            clock=clock,
+            clusters=clusters,
+            executions=executions,
+            remote_servers=servers,
+        )
         conversations = FirestoreConversations(clients, retention)
         readings = ResultReadings(
             tickets=tickets, scanner=remote, clock=clock, conversations=conversations, executions=executions
@@ -180,6 +188,7 @@ class OrchestratorFunction:
             slice=timedelta(seconds=settings.slice_s),
             execution_timeout=execution_timeout,
             discovery=RemoteDiscovery(functions),
+            remote_servers=servers,
         )
         self.jobs = JobDependencies(
             jobs=self.loop.jobs,

@@ -92,6 +92,15 @@ class RemoteServerConnector(RemoteFunction):
         return str(answer.json()["name"])
 
 
+class RemoteServerLister(RemoteFunction):
+    """`ports.ServerLister`."""
+
+    name = MCP_FUNCTION
+
+    async def list_tools(self, server: str, *, owner: str) -> None:
+        await self._post("/list", {"server": server, "owner": owner})
+
+
 class RemoteDocumentFetcher(RemoteFunction):
     """`ports.DocumentFetcher`."""
 

@@ -13,8 +13,9 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.jobs import job as rules
 from ferryman.domain.jobs.deletion_receipt import DeletionReceipt
 from ferryman.domain.jobs.job import Job, JobKind
-from ferryman.domain.jobs.parts import CONVERSATIONS, EXECUTIONS, MEMBERS, REFUSED, TASKS, WorkspacePart
+from ferryman.domain.jobs.parts import CONVERSATIONS, EXECUTIONS, MCP_SERVERS, MEMBERS, REFUSED, TASKS, WorkspacePart
 from ferryman.domain.jobs.scope import concerns, list_subject_parts, name_balance_part, name_scope
+from ferryman.inmemory.credentials import MCP_SERVERS as HOLDERS
 from ferryman.inmemory.jobs import check
 from ferryman.inmemory.memory import Memory, MemoryStore
 from ferryman.ports.jobs import JobProgress
@@ -107,6 +108,9 @@ def _list_belongings(memory: Memory, job: Job, part: WorkspacePart) -> Iterator[
     elif part is TASKS:
         for task in [item for item in memory.tasks.values() if _fits(job, part, item)]:
             yield from _list_task(memory, task.id)
+    elif part is MCP_SERVERS:
+        for server in [item for item in memory.mcp_servers.values() if _fits(job, part, item)]:
+            yield from _list_server(memory, server.id)
     elif part is CONVERSATIONS:
         for conversation in [item for item in memory.conversations.values() if _fits(job, part, item)]:
             for number in [*memory.messages.get(conversation.id, {})]:
@@ -177,6 +181,27 @@ def _list_task(memory: Memory, name: str) -> Iterator[Belonging]:
             stored.pop(name, None)
 
     yield "tasks", remove
+
+
+def _list_server(memory: Memory, name: str) -> Iterator[Belonging]:
+    place = f"{HOLDERS}/{name}"
+    kinds: dict[str, dict[str, dict[str, Any]]] = {
+        "credentials": memory.credentials,
+        "former_values": memory.former,
+        "connections": memory.connections,
+    }
+    for kind, stored in kinds.items():
+        for key in [*stored.get(place, {})]:
+            yield kind, _remove(stored[place], key)
+    if memory.mcp_descriptors.get(name):
+        yield "descriptors", _remove(memory.mcp_descriptors, name)
+
+    def remove() -> None:
+        for stored in (*kinds.values(), memory.versions):
+            stored.pop(place, None)
+        memory.mcp_servers.pop(name, None)
+
+    yield "mcp_servers", remove
 
 
 def _remove(stored: dict[Any, Any], key: Any) -> Callable[[], Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ferryman.catalog.tool_triggers import CORE, TRIGGERED, match_triggers
 from ferryman.catalog.tools import FINDERS
-from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.offered import OfferedTool
 from ferryman.selection import ToolIndex, read_definition, search
 
 CHARACTERS_PER_TOKEN = 4
@@ -28,7 +28,7 @@ LISTING_CHARACTERS_MAX = 600
 
 
 def select_in_context(
-    definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool], *, message: str, prompt: str
+    definitions: Sequence[Mapping[str, Any]], declared: Sequence[OfferedTool], *, message: str, prompt: str
 ) -> tuple[Mapping[str, Any], ...]:
     """Return those of the built-in `definitions` and of the enabled `declared` tools that are loaded, each in its order.
 

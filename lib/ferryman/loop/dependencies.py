@@ -31,6 +31,7 @@ from ferryman.ports.platform import ToolDiscovery
 from ferryman.ports.price import TokenPrice
 from ferryman.ports.queue import Queue
 from ferryman.ports.registry import Registry
+from ferryman.ports.remote_servers import RemoteServers
 from ferryman.ports.tasks import Tasks
 
 SETUPS_MAX = 4
@@ -78,6 +79,8 @@ class LoopDependencies:
     """How often the kill switches are read while the model is waited for."""
     discovery: ToolDiscovery | None = None
     """Lists the tools of the platform's own server; None: none of them is offered."""
+    remote_servers: RemoteServers | None = None
+    """The MCP servers of agents; None: none of their tools is offered."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits so many seconds before more of what the model writes is shown, or stored."""
     setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(SETUPS_MAX), repr=False)

@@ -22,7 +22,7 @@ from ferryman.domain.conversations.compaction import list_questions
 from ferryman.domain.conversations.turns import cut_attachments
 from ferryman.domain.executions.execution import Execution, ExecutionSetup
 from ferryman.domain.flow.calls import FlowMemory, ReadResult, index_results, index_written, measure_arguments
-from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_signature, narrow_by_method
+from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_remote, derive_signature, narrow_by_method
 from ferryman.domain.flow.judging import judge_flow, trusts_result
 from ferryman.domain.flow.passing import list_labels
 from ferryman.domain.flow.signature import FlowSignature, apply_settings
@@ -251,6 +251,8 @@ async def _derive_declared(deps: LoopDependencies, execution: Execution, state: 
     """Return the signature of a declared tool; of one that the execution did not begin with, every argument decides."""
     policy = execution.policy
     assert policy is not None, "an opened execution has a policy"
+    if name in policy.remote:
+        return derive_remote(name)
     tool = state.declared.get(name)
     if tool is None and name in policy.declared:
         tool = await deps.clusters.find(execution.task, name)

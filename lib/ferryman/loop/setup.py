@@ -22,6 +22,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_h
 from ferryman.domain.labels.label import READ, join
 from ferryman.domain.labels.tools import label_definitions
 from ferryman.domain.records.event import STARTED
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.domain.tasks import prompt
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Titles
@@ -30,6 +31,7 @@ from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.discovery import discover_tools
 from ferryman.loop.history import read_history, scan_history
 from ferryman.loop.preamble import RULES, describe_access
+from ferryman.loop.remote_tools import read_remote
 from ferryman.loop.start import BudgetReachedError, ExecutionStart, StartRejectedError, read_start
 from ferryman.loop.tool_offer import OfferContext, build_offer
 
@@ -80,9 +82,12 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     stored = await direct.read_declared(deps, execution)
     admitted = set(start.select_tools(execution, [tool.name for tool in stored]))
     declared = [tool for tool in stored if tool.name in admitted]
+    listed = await read_remote(deps.remote_servers, execution)
+    accepted = set(start.select_tools(execution, [tool.name for tool in listed]))
+    remote = [tool for tool in listed if tool.name in accepted]
     if execution.called_tool:
         definitions = [definition for definition in definitions if definition["name"] == execution.called_tool]
-    offer = await build_offer(task.owner, definitions, declared, context)
+    offer = await build_offer(task.owner, definitions, [*declared, *remote], context)
     if offer.fault is not None:
         raise StartRejectedError(offer.fault)
     approved = [deps.integrations[name] for name in task.integrations if name in deps.integrations]
@@ -100,7 +105,8 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         credentials=tuple(sorted(credential.label.name for credential in sealed)),
         former=any(select_current(stored.values, deps.clock.now()) for stored in former),
         caps=caps,
-        declared=offer.fingerprints,
+        declared={name: value for name, value in offer.fingerprints.items() if not is_remote_name(name)},
+        remote={name: value for name, value in offer.fingerprints.items() if is_remote_name(name)},
         headers=collect_service_headers(approved),
         limits=start.limits,
         settings=agent.tool_settings,
@@ -120,7 +126,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
         history = await scan_history(deps, opened, history)
     is_foreign = execution.has_foreign_input or read.is_foreign
     foreign = (READ,) if is_foreign or execution.called_tool else ()
-    summary, label = read.summary, join((read.label, label_definitions(declared), *foreign))
+    summary, label = read.summary, join((read.label, label_definitions((*declared, *remote)), *foreign))
     opening = await _build_opening(deps, opened, start, policy, tools=narrowed, now=now)
     opening = replace(opening, history=tuple(history), questions=read.questions, label=label, summary=summary)
     if summary is not None:

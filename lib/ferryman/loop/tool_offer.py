@@ -12,7 +12,7 @@ from ferryman import offload
 from ferryman.catalog.tools import FINDERS, TOOLS
 from ferryman.domain.counts import say_count
 from ferryman.domain.tasks.task import ToolLoading
-from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.offered import OfferedTool
 from ferryman.loop.context_offer import PROMPTED_MAX, select_in_context
 from ferryman.selection.declared import find_declared_tools
 
@@ -57,10 +57,10 @@ EVERYTHING = OfferContext()
 async def build_offer(
     owner: str,
     definitions: Sequence[Mapping[str, Any]],
-    declared: Sequence[DeclaredTool],
+    declared: Sequence[OfferedTool],
     context: OfferContext = EVERYTHING,
 ) -> ToolOffer:
-    """Return the offer of the built-in `definitions` and the `declared` tools, which may be thousands: built in a worker."""
+    """Return the offer of the built-in `definitions` and the `declared` tools, thousands perhaps: built in a worker."""
     if not declared and context.loading is ToolLoading.ALL:
         return ToolOffer(tools=select_definitions(definitions, ()))
     try:
@@ -70,7 +70,7 @@ async def build_offer(
 
 
 def make_offer(
-    definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool], context: OfferContext = EVERYTHING
+    definitions: Sequence[Mapping[str, Any]], declared: Sequence[OfferedTool], context: OfferContext = EVERYTHING
 ) -> ToolOffer:
     """Return the offer; a pure function for workers."""
     enabled = [tool for tool in declared if tool.enabled]
@@ -85,7 +85,7 @@ def make_offer(
 
 
 def select_definitions(
-    definitions: Sequence[Mapping[str, Any]], declared: Iterable[DeclaredTool], prompt: str = ""
+    definitions: Sequence[Mapping[str, Any]], declared: Iterable[OfferedTool], prompt: str = ""
 ) -> tuple[Mapping[str, Any], ...]:
     """Return `definitions` and those of the enabled `declared` tools, cluster by cluster, the smallest first, while they fit.
 

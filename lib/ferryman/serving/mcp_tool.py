@@ -1,7 +1,7 @@
 """mcp_tool as a function: what every tool function does, and routes for the API, which reaches no MCP server itself.
 
-POST /discover finds what the owner of a server is asked to consent to; POST /connect exchanges that consent for a token. 422
-says why it failed.
+POST /list lists the tools of a server, and stores them. POST /discover finds what the owner of a server is asked to consent
+to; POST /connect exchanges that consent for a token. 422 says why it failed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from ferryman.domain.stale import StaleError
 from ferryman.serving import tool
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem
@@ -67,5 +68,16 @@ async def _connect(function: McpToolFunction, request: Request) -> Response:
         return create_problem(422, str(unconnected))
 
 
-ROUTES: Mapping[str, tool.Route[McpToolFunction]] = {"/discover": _discover, "/connect": _connect}
+async def _list(function: McpToolFunction, request: Request) -> Response:
+    from ferryman.tools.mcp.refreshing import refresh_server
+
+    body = await read_body(request, server=str, owner=str)
+    try:
+        listed = await refresh_server(function.remote, body["server"], owner=body["owner"])
+    except StaleError as stale:
+        return create_problem(422, str(stale))
+    return JSONResponse({"state": listed.state.value, "detail": listed.detail})
+
+
+ROUTES: Mapping[str, tool.Route[McpToolFunction]] = {"/list": _list, "/discover": _discover, "/connect": _connect}
 """The routes for the API, by path."""

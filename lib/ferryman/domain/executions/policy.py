@@ -63,6 +63,10 @@ class ExecutionPolicy:
         """Return the agent's settings of `tool`, under either form of its name (S4-95)."""
         return find_settings(self.settings, tool)
 
+    def fingerprint_of(self, tool: str) -> str:
+        """Return what a declared tool, or one of an MCP server, was at the start of the execution; "" for any other."""
+        return self.declared.get(tool) or self.remote.get(tool, "")
+
     def refuse_tool(self, name: str) -> Refusal:
         """Return why the tool `name`, which is not enabled, may not be called: the innermost level that takes it away."""
         taken_by = self.limits.find_taking_levels(name)

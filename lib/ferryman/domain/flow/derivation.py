@@ -71,6 +71,14 @@ def derive_declared(tool: DeclaredTool) -> FlowSignature:
     return replace(signature, sends=signature.sends or not in_host.isdisjoint(arguments), arguments=arguments)
 
 
+def derive_remote(name: str) -> FlowSignature:
+    """Return the flow signature of a tool of an MCP server: it changes, it sends, and every argument decides.
+
+    Nothing that its server wrote makes it one that only reads. Its owner may say so (`tool_settings`).
+    """
+    return FlowSignature(tool=name, changes=True, sends=True)
+
+
 def derive_built_in(tool: Tool) -> FlowSignature:
     """Return the flow signature of a built-in tool: what is decided about it in the catalog, where that says so.
 

@@ -37,6 +37,9 @@ CONVERSATIONS = WorkspacePart(
 )
 """After the executions, which write into them."""
 TASKS = WorkspacePart(name="tasks", collection="tasks", below=("credentials", "connections", "clusters"), of_agents=True)
+MCP_SERVERS = WorkspacePart(
+    name="mcp_servers", collection="mcp_servers", below=("credentials", "connections", "descriptors"), of_agents=True
+)
 REFUSED = WorkspacePart(name="refused_requests", collection="executions", of_agents=True)
 """The requests that applications wrote for its tasks and that were refused, each in the place of an execution."""
 CONVERSATION_BALANCES = WorkspacePart(
@@ -51,6 +54,7 @@ PARTS: tuple[WorkspacePart, ...] = (
     APPROVALS,
     CONVERSATIONS,
     TASKS,
+    MCP_SERVERS,
     REFUSED,
     CONVERSATION_BALANCES,
     AGENTS,

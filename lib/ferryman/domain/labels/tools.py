@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.labels.label import BOTTOM, OWNED, READ, FlowLabel
-from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.offered import OfferedTool
 from ferryman.domain.tools.tool import ToolPolicy
 
 
@@ -16,7 +16,7 @@ def label_reading(policy: ToolPolicy) -> FlowLabel:
     return BOTTOM if reads_nothing else READ
 
 
-def label_definitions(tools: Iterable[DeclaredTool]) -> FlowLabel:
+def label_definitions(tools: Iterable[OfferedTool]) -> FlowLabel:
     """Return the label of what a model is told of `tools`: a stranger wrote names and schemas of those that were imported."""
     is_foreign = any(tool.enabled and not tool.is_own for tool in tools)
     return READ if is_foreign else OWNED

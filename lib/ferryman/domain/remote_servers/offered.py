@@ -70,6 +70,12 @@ def write_model_text(description: str, schema: Mapping[str, Any]) -> str:
     return json.dumps([cut_description(description, TOOL_TOKENS_MAX), schema], separators=(",", ":"))
 
 
+def read_model_text(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the description and the input schema that `write_model_text` has written."""
+    description, schema = json.loads(text)
+    return description, schema
+
+
 def name_model_text(digest: str) -> str:
     """Return the name under which `write_model_text` is stored, for the descriptor of this digest."""
     return f"{digest}.model"
@@ -94,7 +100,7 @@ def build_tools(server: RemoteServer, texts: Mapping[str, str]) -> tuple[RemoteT
         text = texts.get(name_model_text(pin.digest))
         if text is None:
             continue  # listed again meanwhile: it is no tool of this execution
-        description, schema = json.loads(text)
+        description, schema = read_model_text(text)
         fingerprint = server.fingerprint_of(pin)
         tools.append(
             RemoteTool(

@@ -27,6 +27,8 @@ class ServerAuth(StrEnum):
     NONE = "none"
     HEADERS = "headers"
     """By headers, each with the value of one of the server's credentials."""
+    BEARER = "bearer"
+    """By a token in the header Authorization, which is one of its headers."""
     OAUTH = "oauth"
     """By an access token that a person's consent has given (MCP authorization)."""
 
@@ -81,6 +83,11 @@ class RemoteServer:
     verified_at: datetime | None = None
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Its owner, workspace and agent."""
+        return self.owner, self.workspace, self.agent
 
     def find_pin(self, name: str) -> ToolPin | None:
         """Return the pin of the tool that a model knows by this name."""

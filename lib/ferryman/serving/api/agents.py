@@ -17,6 +17,7 @@ from ferryman.domain.changes import change_value
 from ferryman.domain.ids import is_id
 from ferryman.domain.jobs.job import JobKind
 from ferryman.domain.problem import build_input_error
+from ferryman.domain.remote_servers.server import fingerprint_tools
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.correction import FlowCorrection
 from ferryman.domain.tools.declared import DeclaredTool
@@ -153,7 +154,7 @@ async def get_agent_policy(
         listed=tuple(LISTED),
         implemented={tool.name for tool in deps.tools},
         task=None if known is None else list_enabled(known),
-        declared=declared,
+        declared=(*declared, *await _list_remote(deps, agent)),
     )
     here, following = cut_by_name(rows, paging, lambda row: row.tool)
     approvals = ApprovalRules(
@@ -161,6 +162,12 @@ async def get_agent_policy(
     )
     tools = tuple(_build_row(row, approvals, declared, agent) for row in here)
     return shapes.AgentPolicy(agent_id=agent.id, task_id=task, tools=tools, next=following)
+
+
+async def _list_remote(deps: ApiDependencies, agent: Agent) -> list[str]:
+    """Return the names of the tools of the agent's MCP servers that somebody has accepted."""
+    servers = await deps.remote_servers.list(agent.id, owner=agent.owner, workspace=agent.workspace)
+    return [name for server in servers for name in fingerprint_tools(server)]
 
 
 def _build_row(

@@ -20,6 +20,7 @@ from ferryman.serving.api.approval_examples import build_approval_answers
 from ferryman.serving.api.chat_examples import CHAT_SETTINGS, build_chat_answers
 from ferryman.serving.api.file_examples import build_file_answers
 from ferryman.serving.api.policy_examples import build_policy_example
+from ferryman.serving.api.remote_examples import build_server_answers
 from ferryman.serving.api.shapes import (
     account,
     agent,
@@ -294,6 +295,7 @@ def build_answers() -> Mapping[str, BaseModel]:
             state="r1c0v2ZpQq3mYb5tXn8sKw7uHa4dLe6fGi9jOo0PzTk",
             expires_at=AT + timedelta(minutes=10),
         ),
+        **build_server_answers(AGENT, AT),
         "beginServerConnection": server_connection.ServerConnectionResponse(
             authorize_url="https://login.example.com/authorize?client_id=an-app-key&response_type=code",
             redirect_uri="http://127.0.0.1:8400/callback/mcp",

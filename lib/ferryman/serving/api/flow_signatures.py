@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ferryman.catalog.tools import TOOLS
-from ferryman.domain.flow.derivation import derive_built_in, derive_declared
+from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_remote
 from ferryman.domain.flow.signature import FlowSignature, apply_settings
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.serving.api.shapes.agent import FlowSignatureResponse
@@ -32,4 +33,6 @@ def describe_signature(name: str, declared: Mapping[str, DeclaredTool], settings
 def _derive(name: str, declared: Mapping[str, DeclaredTool]) -> FlowSignature | None:
     if name in TOOLS:
         return derive_built_in(TOOLS[name])
+    if is_remote_name(name):
+        return derive_remote(name)
     return derive_declared(declared[name]) if name in declared else None

@@ -10,6 +10,7 @@ TAGS = {
     "executions": "The runs of a task: started, watched, cancelled, and accounted for to the last call.",
     "approvals": "Calls that wait for a person: exactly what each would send, and what is decided about it.",
     "conversations": "What people and agents say to each other, in branches of messages that never change.",
+    "MCP servers": "Servers of strangers whose tools an agent may call, once a person has accepted each as it is.",
     "agents": "Named models with a prompt of their own, and the tools that they may call, in a workspace.",
     "workspaces": "Closed parts of what an owner has: nothing in one is seen, counted or used from another.",
     "people": "Who is in a workspace, as what, with which API keys, and who changed what.",
@@ -111,6 +112,26 @@ OPERATIONS = {
         "It is not found from then on; a job deletes its executions and, if you say so, its tasks. Asked for again, it "
         "answers the same job."
     ),
+    "createMcpServer": (
+        "Its tools are listed at once by a key holder, and wait until a person accepts them; `state` says how that ended, and "
+        "`detail` what to do next. Values are sealed before they are stored."
+    ),
+    "listMcpServers": "By name, with how many tools of each are accepted, new, changed, gone, refused and disabled.",
+    "getMcpServer": "Where it is, how its requests are authenticated, and what it calls itself.",
+    "changeMcpServer": (
+        "A server with another `url` is another one: nothing of it is accepted any more, and it has to be connected again. "
+        "Executions under way go on with what they began with, but call no tool that has changed since."
+    ),
+    "deleteMcpServer": "With its tools and its credentials, at once. Executions under way can no longer call it.",
+    "listMcpTools": (
+        "All texts in it are the server's own. Of one that has changed, `difference` says what, field by field, against what "
+        "was accepted."
+    ),
+    "acceptMcpTools": (
+        "Each by the `digest` of the descriptor that was read: where the server lists another one by now, nothing is accepted. "
+        "A tool that was disabled is enabled so, too."
+    ),
+    "refreshMcpServer": "By a key holder, through the gate. New and changed tools wait until a person accepts them.",
     "getAgentPolicy": (
         "A tool may be called where task, agent, workspace, plan and catalog all allow it; `asks` says whether a "
         "person is asked."
@@ -234,6 +255,14 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "NewMessage": {"content": "And on Sundays?"},
     "NewChatMessage": {"content": "When does the ferry leave?", "enableTools": True},
     "AnswerRequest": {"model": "claude-haiku-4-5"},
+    "NewRemoteServer": {
+        "name": "books",
+        "url": "https://mcp.books.example/mcp",
+        "headers": {"X-Api-Key": "bk_3a1c5e7092b4d6f8"},
+        "credentials": {"X-Api-Key": "BOOKS_KEY"},
+    },
+    "RemoteServerChange": {"enabled": True, "disable": ["delete_book"]},
+    "Acceptance": {"digests": {"search": "3f1c9a0b5d7e2846c1b3a5f7e9d0c2b4a6f8e1d3c5b7a9f0e2d4c6b8a1f3e5d7"}},
     "AgentChange": {"allowed_tools": ["api_call", "http_get"], "tool_settings": {"http_get": {"calls_max": 5}}},
     "WorkspaceChange": {"allowed_tools": ["http_get", "calculator"]},
     "DirectLinkRequest": {"expires_in_s": 300},

@@ -112,8 +112,7 @@ class CallConfirmation:
     def _may_be_standing(self) -> bool:
         """Whether an approval from beforehand counts: not for a tool of which each call is asked about, nor for a declared one
         that is not the one that the execution began with."""
-        policy, name = self.claimed.policy, self.names[-1]
-        known = policy.declared.get(name) or policy.remote.get(name, "")
+        known = self.claimed.policy.fingerprint_of(self.names[-1])
         return not self._is_always_asked and self.fingerprint == known
 
     def _describe(self, host: str | None, method: str | None) -> CallFacts:

@@ -20,11 +20,13 @@ from ferryman.domain.calls.refusal import ERROR
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.found_tools import write_found
 from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.remote_servers.offered import RemoteTool, build_tools, list_model_texts
+from ferryman.domain.tools.offered import OfferedTool
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.executions import Executions
 from ferryman.ports.model import ReplyScanner
+from ferryman.ports.remote_servers import RemoteServers
 from ferryman.ports.tickets import Tickets
 from ferryman.selection import ToolIndex, read_definition, search
 from ferryman.tools.keyless.calling import KeylessCalls
@@ -49,6 +51,7 @@ class ToolSearchCalls:
     clock: Clock
     clusters: Clusters
     executions: Executions
+    remote_servers: RemoteServers | None = None
 
     async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
@@ -66,7 +69,9 @@ class ToolSearchCalls:
         assert opening is not None, "a call comes after the setup"
         assert policy is not None, "a call comes after the setup"
         listed = [str(tool["name"]) for tool in opening.tools]
-        declared = await self.clusters.tools(execution.task)
+        declared: list[OfferedTool] = [*await self.clusters.tools(execution.task)]
+        if policy.remote and self.remote_servers is not None:
+            declared += await read_accepted(self.remote_servers, execution)
         if not declared:
             return find_tools(query, policy, (), listed)
         try:
@@ -75,19 +80,30 @@ class ToolSearchCalls:
             return f"{ERROR}the declared tools cannot be read: {error}", "over_budget"
 
 
+async def read_accepted(servers: RemoteServers, execution: Execution) -> list[RemoteTool]:
+    """Return the accepted tools of the MCP servers of the execution's agent."""
+    tools: list[RemoteTool] = []
+    for server in await servers.list(execution.agent, owner=execution.owner, workspace=execution.workspace):
+        texts = await servers.descriptors(server.id, list_model_texts(server))
+        tools += await offload.run(execution.owner, offload.DOCUMENT, build_tools, server, dict(texts))
+    return tools
+
+
 offload.preload(ToolIndex)
 
 
 def find_tools(
-    query: str, policy: ExecutionPolicy, declared: Sequence[DeclaredTool], listed: Collection[str]
+    query: str, policy: ExecutionPolicy, declared: Sequence[OfferedTool], listed: Collection[str]
 ) -> tuple[str, str | None]:
     """Return what a search says: at most `FOUND_MAX` tools that `policy` allows and that are not `listed`, the best first.
 
     The second value is the code of a failure, or None.
-    A declared tool that was changed since the execution began is another tool, and is not found. Pure, for workers.
+    A declared tool, or one of an MCP server, that was changed since the execution began is another tool, and is not found.
+    Pure, for workers.
     """
     built_in = [TOOLS[name] for name in policy.tools if name in TOOLS and name not in listed and TOOLS[name].requires is None]
-    enabled = [tool for tool in declared if tool.enabled and tool.name in policy.declared and tool.name not in listed]
+    known = {**policy.declared, **policy.remote}
+    enabled = [tool for tool in declared if tool.enabled and tool.name in known and tool.name not in listed]
     index = ToolIndex(
         [
             *(read_definition(tool.name, tool.description, tool.schema) for tool in built_in),
@@ -103,7 +119,7 @@ def find_tools(
             definition = built_in[number].to_definition()
         else:
             tool = enabled[number - len(built_in)]
-            if tool.fingerprint != policy.declared[tool.name]:
+            if tool.fingerprint != known[tool.name]:
                 continue
             definition = tool.to_definition()
         definition = dict(policy.settings_of(definition["name"]).narrow_definition(definition))

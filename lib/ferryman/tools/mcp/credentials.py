@@ -16,6 +16,7 @@ from ferryman.domain.http.request import SecretPlaceholder, Template, Text
 from ferryman.domain.http.url import parse_url
 from ferryman.domain.remote_servers.authorization import TOKEN_NAME, ServerAuthorization, is_resource_of
 from ferryman.domain.remote_servers.server import RemoteServer, ServerAuth
+from ferryman.domain.remote_servers.server_problems import AUTHORIZATION, BEARER_NAME
 from ferryman.tools.execute_call import ToolDependencies, open_all
 from ferryman.tools.known_secrets import make_scan_only
 from ferryman.tools.tokens.dependencies import GrantDependencies
@@ -56,11 +57,14 @@ async def renew_token(
 
 def place_credentials(server: RemoteServer) -> dict[str, Text]:
     """Return the headers that authenticate requests to `server`, with placeholders for the values."""
+    bearers = {BEARER_NAME, TOKEN_NAME}
+    names = dict(server.headers)
     if server.auth is ServerAuth.OAUTH:
-        return {"Authorization": Template(("Bearer ", SecretPlaceholder(TOKEN_NAME)))}
-    if server.auth is ServerAuth.HEADERS:
-        return {header: Template((SecretPlaceholder(name),)) for header, name in server.headers.items()}
-    return {}
+        names[AUTHORIZATION] = TOKEN_NAME
+    return {
+        header: Template((*(("Bearer ",) if name in bearers else ()), SecretPlaceholder(name)))
+        for header, name in names.items()
+    }
 
 
 def narrow_to_server(credential: Credential, server: RemoteServer) -> Credential:

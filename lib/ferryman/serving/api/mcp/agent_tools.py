@@ -6,13 +6,17 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ferryman.catalog.tools import DECLARED, EXTRACTING, PASSING, RECALLING, TOOLS, list_enabled
+from ferryman import offload
+from ferryman.catalog.tools import DECLARED, EXTRACTING, PASSING, RECALLING, REMOTE, TOOLS, list_enabled
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.conversations.chat_task import build_chat_task, derive_chat_task
-from ferryman.domain.flow.derivation import derive_built_in, derive_declared
+from ferryman.domain.flow.derivation import derive_built_in, derive_declared, derive_remote
 from ferryman.domain.flow.signature import FlowSignature, apply_settings
 from ferryman.domain.ids import is_id
 from ferryman.domain.mcp_headers import ANNOTATION
+from ferryman.domain.remote_servers.names import is_remote_name
+from ferryman.domain.remote_servers.offered import RemoteTool, build_tools, list_model_texts
+from ferryman.domain.remote_servers.server import fingerprint_tools
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.names import names_tool
@@ -22,6 +26,7 @@ from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.effective_policy import ToolLimits
 from ferryman.domain.workspaces.names import derive_default_agent
 from ferryman.domain.workspaces.tool_scopes import covers_tool
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.access import get_plan
 from ferryman.serving.api.chat_tasks import ARCHIVED
 from ferryman.serving.api.errors import ConflictError, NotFoundError
@@ -40,11 +45,13 @@ class AgentTools:
     task: Task
     built_in: tuple[Tool, ...]
     declared: tuple[DeclaredTool, ...]
+    remote: tuple[RemoteTool, ...] = ()
 
     def list_names(self) -> Iterator[str]:
         """Yield the names of the tools."""
         yield from (tool.name for tool in self.built_in)
         yield from (tool.name for tool in self.declared)
+        yield from (tool.name for tool in self.remote)
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return the tool of this name as the protocol has it. Raise KeyError for any other."""
@@ -60,6 +67,11 @@ class AgentTools:
                 signature = apply_settings(derive_declared(declared), settings.flow, settings.arguments)
                 definition = settings.narrow_definition(declared.to_definition())
                 return write_tool(definition, signature, title="", is_repeatable=not signature.changes)
+        for remote in self.remote:
+            if remote.name == name:
+                signature = apply_settings(derive_remote(name), settings.flow, settings.arguments)
+                definition = settings.narrow_definition(remote.to_definition())
+                return write_tool(definition, signature, title="", is_repeatable=False)
         raise KeyError(name)
 
 
@@ -123,6 +135,8 @@ async def read_tools(deps: ApiDependencies, caller: McpCaller, *, only: str | No
     )
     declared = [tool for tool in await _read_declared(deps, task, only) if tool.enabled]
     admitted = set(_select(agent, limits, [tool.name for tool in declared]))
+    listed = await read_accepted(deps, agent, only)
+    accepted = set(_select(agent, limits, [tool.name for tool in listed]))
     scopes = here.key.tools
     return AgentTools(
         agent=agent,
@@ -131,6 +145,7 @@ async def read_tools(deps: ApiDependencies, caller: McpCaller, *, only: str | No
         declared=tuple(
             tool for tool in declared if tool.name in admitted and covers_tool(scopes, tool.name, DECLARED.category)
         ),
+        remote=tuple(tool for tool in listed if tool.name in accepted and covers_tool(scopes, tool.name, REMOTE.category)),
     )
 
 
@@ -144,7 +159,9 @@ async def read_version(deps: ApiDependencies, caller: McpCaller) -> Hashable:
     if task is not None:
         clusters = [(cluster.name, cluster.generation) for cluster in await deps.clusters.list(task.id)]
         services = frozenset(sealed.label.service for sealed in await deps.credentials.list(task.id))
+    servers = await deps.remote_servers.list(agent.id, owner=agent.owner, workspace=agent.workspace)
     return (
+        tuple((server.name, tuple(fingerprint_tools(server).items())) for server in servers),
         *(agent.updated_at, agent.tools_enabled, agent.enabled_tools, agent.allowed_tools),
         None if workspace is None else (workspace.updated_at, workspace.allowed_tools),
         None if task is None else (task.updated_at, task.tools, task.tool_loading),
@@ -157,6 +174,21 @@ async def _read_declared(deps: ApiDependencies, task: Task, only: str | None) ->
         return await deps.clusters.tools(task.id)
     declared = None if only in TOOLS else await deps.clusters.find(task.id, only)
     return () if declared is None else (declared,)
+
+
+async def read_accepted(deps: ApiDependencies, agent: Agent, only: str | None) -> Sequence[RemoteTool]:
+    """Return the accepted tools of the agent's MCP servers, or the one of the name `only`. Raise `UnavailableError`."""
+    if only is not None and not is_remote_name(only):
+        return ()
+    tools: list[RemoteTool] = []
+    for server in await deps.remote_servers.list(agent.id, owner=agent.owner, workspace=agent.workspace):
+        if server.list_accepted() and only in (None, *fingerprint_tools(server)):
+            texts = await deps.remote_servers.descriptors(server.id, list_model_texts(server))
+            try:
+                tools += await offload.run(agent.owner, offload.DOCUMENT, build_tools, server, dict(texts))
+            except offload.OverBudgetError as error:
+                raise UnavailableError(f"the tools of an MCP server cannot be read: {error}") from None
+    return [tool for tool in tools if only in (None, tool.name)]
 
 
 def _covers(scopes: Collection[str] | None, tool: Tool) -> bool:
