@@ -55,10 +55,11 @@ def choose_pasted_uri(service: str, registered: Sequence[str], port: int = 0) ->
     return registered[0] if registered and not port else f"http://{HOST}:{port or PASTED_PORT}{PATH}/{service}"
 
 
-def read_response(address: str, *, redirect_uri: str, state: str) -> AuthorizationResponse:
-    """Return what the address says that the browser was led back to.
+def read_response(address: str, *, redirect_uri: str, state: str, issuer: str = "") -> AuthorizationResponse:
+    """Return what the address says that the browser was led back to; nothing of one that names another `issuer` is repeated.
 
-    Raises `ConsentDeclinedError`, or `UnexpectedCallbackError` where it is not `redirect_uri`, or has another state.
+    Raises `ConsentDeclinedError`, or `UnexpectedCallbackError` where it is not `redirect_uri`, has another state, or comes from
+    another issuer (RFC 9207).
     """
     try:
         parts, expected = urlsplit(address.strip()), urlsplit(redirect_uri)
@@ -70,6 +71,8 @@ def read_response(address: str, *, redirect_uri: str, state: str) -> Authorizati
         raise UnexpectedCallbackError("the address has another state: it is not of this connection")
     if (parts.scheme, parts.netloc, parts.path or "/") != (expected.scheme, expected.netloc, expected.path or "/"):
         raise UnexpectedCallbackError(f"the address is not {redirect_uri}, where this connection leads back to")
+    if issuer and issuers and issuers != [issuer]:
+        raise UnexpectedCallbackError("the answer comes from another issuer than the one that was asked")
     if "error" in parameters:
         word = parameters["error"][0]
         raise ConsentDeclinedError(f"the authorization response says {word if word in ERRORS else 'an error of its own'}")
@@ -84,6 +87,7 @@ class CallbackServer:
 
     path: str
     state: str = ""
+    issuer: str = ""
     port: int = 0
     came: asyncio.Future[AuthorizationResponse] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -126,7 +130,8 @@ class CallbackServer:
         if method != "GET" or target.partition("?")[0] != self.path:
             return "404 Not Found", _STRANGE
         try:
-            response = read_response(f"http://{HOST}:{self.port}{target}", redirect_uri=self.uri, state=self.state)
+            address = f"http://{HOST}:{self.port}{target}"
+            response = read_response(address, redirect_uri=self.uri, state=self.state, issuer=self.issuer)
         except UnexpectedCallbackError:
             return "400 Bad Request", _STRANGE
         except ConsentDeclinedError as declined:

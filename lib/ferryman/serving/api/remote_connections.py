@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials import connection as rules
-from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
-from ferryman.domain.credentials.credential import AuthType, Label, Secret
+from ferryman.domain.credentials.connection import NotConnectedError, Proof
+from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.credentials.value import find_value_problems
-from ferryman.domain.http.url import parse_url
 from ferryman.domain.ids import is_id
 from ferryman.domain.problem import InvalidInputError, Problem
-from ferryman.domain.remote_servers.authorization import TOKEN_NAME, PreparedConsent
+from ferryman.domain.remote_servers.consenting import build_connection
 from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.serving.api.access import MANAGES, Dependencies
@@ -73,7 +71,7 @@ async def begin_server_connection(
         raise ConflictError(str(unconnected)) from None
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     now = deps.clock.now()
-    begun = _pin(server, prepared, body.redirect_uri, state, now=now)
+    begun = build_connection(server, prepared.authorization, redirect_uri=body.redirect_uri, state=state, now=now)
     proof = Proof(verifier=Secret(verifier), client_secret=secret or prepared.client_secret)
     sealed = replace(begun, ciphertext=deps.prove(begun, proof))
     authorization = prepared.authorization
@@ -125,30 +123,3 @@ def _find_problems(body: NewServerConnection, secret: Secret | None) -> list[Pro
         if body.client_id is None:
             problems.append(Problem("client_id", "is required beside client_secret, which is that client's"))
     return problems
-
-
-def _pin(server: RemoteServer, prepared: PreparedConsent, redirect_uri: str, state: str, *, now: datetime) -> Connection:
-    """Return the consent as it is stored, with all that was discovered, which nothing changes before it is redeemed."""
-    authorization = prepared.authorization
-    return Connection(
-        digest=rules.digest_state(state),
-        label=Label(
-            owner=server.owner,
-            task=server.id,
-            name=TOKEN_NAME,
-            version=0,
-            service=server.id,
-            auth_type=AuthType.BEARER,
-            hosts=(parse_url(server.url).host,),
-        ),
-        redirect_uri=redirect_uri,
-        token_url=authorization.token_url,
-        client_id=authorization.client_id,
-        creds_location=authorization.creds_location,
-        scopes=authorization.scopes,
-        expires_at=now + rules.LIFETIME,
-        issuer=authorization.issuer,
-        authorize_url=authorization.authorize_url,
-        resource=authorization.resource,
-        sends_iss=authorization.sends_iss,
-    )
