@@ -262,3 +262,17 @@ async def test_every_failure_is_one_of_the_client_s() -> None:
     for answers in NO_COMMON.values():
         with pytest.raises(McpClientError):
             await make_client(answer_by_method(**answers), revision=None).list_tools()
+
+
+async def test_a_version_that_is_refused_and_named_as_supported_is_tried_again() -> None:
+    server = answer_by_method(server_discover=fail(-32022, 400, {"supported": [MODERN]}))
+    await make_client(server, revision=None).list_tools()
+    assert server.methods == MODERN_PATH
+
+
+async def test_requests_of_two_clients_have_different_ids() -> None:
+    server = answer_by_method()
+    for _ in range(2):
+        await make_client(server).call_tool(TOOL, {})
+    first, second = (message.body["id"] for message in server.messages if message.body)
+    assert first != second

@@ -61,7 +61,7 @@ INVALID = {
     "in patternProperties": {"type": "object", "patternProperties": {"a": TEXT}},
     "in additionalProperties": {"type": "object", "additionalProperties": TEXT},
     "in an unknown keyword": {"type": "object", "whatever": {"properties": {"a": TEXT}}},
-    "too many": write_schema(**{f"a{i}": {"type": "string", "x-mcp-header": f"a{i}"} for i in range(13)}),
+    "too many": write_schema(**{f"a{i}": {"type": "string", "x-mcp-header": f"a{i}"} for i in range(15)}),
 }
 
 

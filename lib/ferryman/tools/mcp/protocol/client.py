@@ -276,7 +276,9 @@ class McpClient:
             reader = await self._conversation.ask(ProtocolRequest(method="server/discover"), None)
         except ServerError as error:
             if error.code == ErrorCode.UNSUPPORTED_VERSION:
-                return _choose_legacy(error.data.get("supported") if isinstance(error.data, Mapping) else None)
+                supported = error.data.get("supported") if isinstance(error.data, Mapping) else None
+                is_known = isinstance(supported, list) and MODERN in supported  # refused once, and named all the same
+                return None if is_known else _choose_legacy(supported)
             if error.code == ErrorCode.METHOD_NOT_FOUND and error.status == 404:
                 return None  # of 2026, and without what it must have
             if error.code in _MODERN_REFUSALS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +34,9 @@ from ferryman.tools.mcp.protocol.messages import (
 from ferryman.tools.mcp.protocol.results import Elicitation, read_elicitation
 from ferryman.tools.mcp.protocol.sessions import ClientSession
 from ferryman.tools.mcp.protocol.transport import HttpMessage, Transport
+
+FIRST_ID_MAX = 2**48
+"""Ids of 2026-07-28 begin anywhere below: a call that is answered goes on in another process, and under another id."""
 
 OnElicitation = Callable[[Elicitation], Awaitable[Mapping[str, Any]]]
 """Answers a question to a person while the server waits (2025-11-25): `{"action": "decline"}` for instance."""
@@ -83,7 +87,7 @@ class ServerConversation:
     on_elicitation: OnElicitation | None = None
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    _count: int = 0
+    _count: int = field(default_factory=lambda: secrets.randbelow(FIRST_ID_MAX), repr=False)
 
     async def ask(self, request: ProtocolRequest, session: ClientSession | None) -> AnswerReader:
         """Send `request`, in a session of 2025-11-25 or as one of 2026-07-28; return the reader that has its result.

@@ -12,8 +12,8 @@ from ferryman.domain.mcp_headers import ANNOTATION, BASE64_CLOSING, BASE64_OPENI
 from ferryman.tools.mcp.protocol.errors import UnwritableArgumentError
 
 PREFIX = "Mcp-Param-"
-PARAMETERS_MAX = 12
-"""Headers that one tool may name: a request through the gate has 20 in all."""
+PARAMETERS_MAX = 14
+"""Headers that one tool may name: a request through the gate has 20 in all, of which four are the protocol's."""
 
 INTEGER_MAX = 2**53 - 1
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,54}", re.ASCII)
