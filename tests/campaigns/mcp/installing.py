@@ -80,8 +80,21 @@ def install_peer() -> Path:
 
     Raise `NoSuiteError`.
     """
-    if (PEER / "server.py").exists():
-        return PEER
+    if not (PEER / "server.py").exists():
+        _unpack(f"examples/servers/everything-server/{PEER.name}/", PEER)
+    return PEER
+
+
+def install_peer_client() -> Path:
+    """Unpack the client with which the SDK judges itself likewise, and return its file. Raise `NoSuiteError`."""
+    client = FOLDER / "sources" / "conformance_client" / "client.py"
+    if not client.exists():
+        _unpack(".github/actions/conformance/", client.parent)
+    return client
+
+
+def _unpack(folder: str, target: Path) -> None:
+    """Put the files of one folder of the SDK's archive of sources into `target`."""
     pin = re.search(r"^mcp==\S+(?: \\\n    --hash=\S+)+", LOCK.read_text(), re.MULTILINE)
     assert pin is not None, "the lock pins mcp"
     wanted_pin, downloads = FOLDER / "mcp.txt", FOLDER / "downloads"
@@ -90,13 +103,12 @@ def install_peer() -> Path:
     _run([str(PYTHON), "-m", "pip", "download", "--quiet", *options, "-d", str(downloads)], "pip download")
     (archive,) = downloads.glob("mcp-*.tar.gz")
     with tarfile.open(archive) as opened:
-        prefix = f"{archive.name.removesuffix('.tar.gz')}/examples/servers/everything-server/{PEER.name}/"
-        PEER.mkdir(parents=True, exist_ok=True)
+        prefix = f"{archive.name.removesuffix('.tar.gz')}/{folder}"
+        target.mkdir(parents=True, exist_ok=True)
         for member in opened:
             content = opened.extractfile(member) if member.isfile() and member.name.startswith(prefix) else None
             if content is not None and "/" not in (name := member.name.removeprefix(prefix)):
-                (PEER / name).write_bytes(content.read())
-    return PEER
+                (target / name).write_bytes(content.read())
 
 
 def _run(command: list[str], name: str, folder: Path = FOLDER) -> None:
