@@ -25,7 +25,7 @@ def test_what_takes_long_to_import_waits_until_after_the_first_answer(function: 
     assert HEAVY & {*table.read_table(function).first} == set()
 
 
-@pytest.mark.parametrize("function", ["api_call", "http_tool"])
+@pytest.mark.parametrize("function", ["api_call", "http_tool", "mcp_tool"])
 def test_a_tool_function_imports_no_model(function: str) -> None:
     known = table.read_table(function)
     assert not {"anthropic", "fastapi", "jsonpath"} & {*known.first, *known.more}
@@ -33,7 +33,7 @@ def test_a_tool_function_imports_no_model(function: str) -> None:
 
 def test_what_checks_declared_tools_is_imported_for_the_first_of_them() -> None:
     known = {name: {*table.read_table(name).more} for name in table.FUNCTIONS}
-    assert {name for name in table.FUNCTIONS if "jsonschema" in known[name]} == {"http_tool"}
+    assert {name for name in table.FUNCTIONS if "jsonschema" in known[name]} == {"http_tool", "mcp_tool"}
 
 
 @pytest.mark.parametrize("function", table.FUNCTIONS)

@@ -40,7 +40,7 @@ from ferryman.gcp.queue import (
     CloudTasksTimers,
     CloudTasksUsage,
 )
-from ferryman.gcp.remote import RemoteAlertSender, RemoteTools
+from ferryman.gcp.remote import RemoteAlertSender, RemoteTools, RemoteWorkCanceller
 from ferryman.gcp.remote_files import RemoteFiles
 from ferryman.gcp.remote_servers import FirestoreRemoteServers
 from ferryman.gcp.retention import Retention
@@ -189,6 +189,7 @@ class OrchestratorFunction:
             execution_timeout=execution_timeout,
             discovery=RemoteDiscovery(functions),
             remote_servers=servers,
+            remote_work=RemoteWorkCanceller(functions),
         )
         self.jobs = JobDependencies(
             jobs=self.loop.jobs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,6 +71,25 @@ class RemoteTools:
         if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
             raise RejectedError(str(answer.json()["detail"]))
         return answer.json()
+
+
+class RemoteWorkCanceller:
+    """`ports.RemoteWork`: POST to the key holder's route."""
+
+    def __init__(self, functions: FunctionClient) -> None:
+        self._functions = functions
+
+    async def cancel(self, ticket: Ticket, *, execution: Execution) -> None:
+        body = {
+            "execution": execution.id,
+            "call": ticket.seq,
+            "epoch": execution.epoch,
+            "task": execution.task,
+            "continuation": base64.b64encode(ticket.continuation).decode(),
+        }
+        answer = await self._functions.post(find_tool(ticket.tool).function, "/abandon", body, expected=(httpx.codes.CONFLICT,))
+        if answer.status_code == httpx.codes.CONFLICT:
+            raise StaleError("the lease has ended")
 
 
 class RemoteAlertSender:

@@ -124,6 +124,7 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
                 return postponement
             run.count_result(await _settle_unsent(deps, run, ticket, refusal.IN_DOUBT))
         else:
+            await _abandon(deps, run, ticket)
             reason = refusal.IN_DOUBT if ticket.goes_on else refusal.EXECUTION_ENDED
             run.count_result(await _settle_unsent(deps, run, ticket, reason))
     if run.execution.answer:
@@ -204,6 +205,16 @@ def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:
     is_sent = ticket.state is TicketState.SENT
     reason = "a call of an earlier delivery may still be under way" if is_sent else "a server works on a call"
     return Postponement(reason=reason, after=ticket.deadline - now)
+
+
+async def _abandon(deps: LoopDependencies, run: Run, ticket: Ticket) -> None:
+    """Have the host of a call that goes on told that nobody waits for it any longer; it is in doubt all the same."""
+    if deps.remote_work is None or not ticket.goes_on:
+        return
+    try:
+        await deps.remote_work.cancel(ticket, execution=run.execution)
+    except (UnavailableError, StaleError) as error:
+        deps.log("work.not_cancelled", execution=run.execution.id, seq=ticket.seq, error=type(error).__name__)
 
 
 async def _settle_unsent(deps: LoopDependencies, run: Run, ticket: Ticket, reason: Refusal) -> Ticket:

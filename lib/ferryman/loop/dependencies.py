@@ -32,6 +32,7 @@ from ferryman.ports.price import TokenPrice
 from ferryman.ports.queue import Queue
 from ferryman.ports.registry import Registry
 from ferryman.ports.remote_servers import RemoteServers
+from ferryman.ports.remote_work import RemoteWork
 from ferryman.ports.tasks import Tasks
 
 SETUPS_MAX = 4
@@ -81,6 +82,8 @@ class LoopDependencies:
     """Lists the tools of the platform's own server; None: none of them is offered."""
     remote_servers: RemoteServers | None = None
     """The MCP servers of agents; None: none of their tools is offered."""
+    remote_work: RemoteWork | None = None
+    """Tells MCP servers that nobody waits for their work any longer; None: they are not told."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits so many seconds before more of what the model writes is shown, or stored."""
     setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(SETUPS_MAX), repr=False)

@@ -2,10 +2,12 @@
 
 POST /list lists the tools of a server, and stores them. POST /discover finds what the owner of a server is asked to consent
 to; POST /connect exchanges that consent for a token. 422 says why it failed.
+POST /abandon, for the orchestrator, tells a server that nobody waits for its work any longer.
 """
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 def serve() -> Handler:
     """Return the `main` of mcp_tool."""
-    return tool.serve_tool("mcp_tool", build_function, ROUTES)
+    return tool.serve_tool("mcp_tool", build_function, ROUTES, for_callers=CALL_ROUTES)
 
 
 def build_function(known: Settings) -> McpToolFunction:
@@ -78,6 +80,21 @@ async def _list(function: McpToolFunction, request: Request) -> Response:
         return create_problem(422, str(stale))
     return JSONResponse({"state": listed.state.value, "detail": listed.detail})
 
+
+async def _abandon(function: McpToolFunction, request: Request) -> Response:
+    from ferryman.tools.mcp.abandoning import abandon_work
+
+    body = await read_body(request, execution=str, call=int, epoch=int, task=str, continuation=str)
+    try:
+        continuation = base64.b64decode(body.pop("continuation"), validate=True)
+    except ValueError:
+        return create_problem(400, "continuation must be base64")
+    seq = body.pop("call")
+    return JSONResponse({"cancelled": await abandon_work(function.remote, continuation, seq=seq, **body)})
+
+
+CALL_ROUTES: Mapping[str, tool.Route[McpToolFunction]] = {"/abandon": _abandon}
+"""The routes for those who have calls executed."""
 
 ROUTES: Mapping[str, tool.Route[McpToolFunction]] = {"/list": _list, "/discover": _discover, "/connect": _connect}
 """The routes for the API, by path."""

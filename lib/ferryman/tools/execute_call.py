@@ -123,7 +123,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         result = _refuse(ticket, replace(refused.refusal, blocked=refused.refusal.blocked and not ticket.goes_on))
     except Exception as fault:  # noqa: BLE001 - the ticket is claimed: every outcome has to be stored
         deps.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
-        result = _refuse(ticket, refusal.INTERNAL_ERROR)
+        result = _refuse(ticket, replace(refusal.INTERNAL_ERROR, blocked=not ticket.goes_on))
     else:
         try:
             result = await _send(deps, claimed_call, prepared_call, about)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from emulator.internet.mcp import McpRules
 from ferryman.domain.calls.call import TicketState
+from ferryman.tools.mcp.abandoning import abandon_work
+from ferryman.vault.seal import UnsealError
 
 from .rig import API_KEY, RemoteRig
 
@@ -98,3 +102,32 @@ async def test_work_at_a_server_that_moved_is_not_asked_about_there() -> None:
     ticket = await rig.send()
     assert ticket.result is not None
     assert (ticket.result.code, rig.count("tasks/get")) == ("tool_changed", 0)
+
+
+async def abandon(rig: RemoteRig, **fields: object) -> bool:
+    where = {"execution": "e", "seq": 0, "task": "t", "epoch": 1, **fields}
+    return await abandon_work(rig.remote, rig.ticket.continuation, **where)  # type: ignore[arg-type]
+
+
+async def test_a_server_is_told_that_nobody_waits_for_its_work() -> None:
+    rig = await start(build_rig())
+    assert (await abandon(rig), rig.count("tasks/cancel"), rig.count_calls()) == (True, 1, 1)
+
+
+async def test_a_server_that_does_not_hear_of_it_keeps_nobody() -> None:
+    rig = await start(build_rig())
+    rig.peer.unreachable = True
+    assert not await abandon(rig)
+
+
+async def test_what_was_sealed_for_another_call_cancels_nothing() -> None:
+    rig = await start(build_rig())
+    with pytest.raises(UnsealError):
+        await abandon(rig, seq=1)
+    assert rig.count("tasks/cancel") == 0
+
+
+async def test_a_server_of_another_place_is_told_nothing() -> None:
+    rig = await start(build_rig())
+    rig.memory.mcp_servers["mcp_1"] = replace(rig.server, owner="somebody")
+    assert (await abandon(rig), rig.count("tasks/cancel")) == (False, 0)
