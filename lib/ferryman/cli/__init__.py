@@ -21,7 +21,7 @@ COMMANDS = {
     "workspace": ("workspaces", "Create, list, show, update, archive, restore and delete workspaces."),
     "member": ("members", "Invite people into a workspace, join one, list, update and remove members."),
     "key": ("api_keys", "Create, list and revoke API keys."),
-    "mcp": ("mcp", "Connect Claude, Cursor, VS Code and other MCP clients: serve, config, link."),
+    "mcp": ("mcp", "Connect MCP clients (serve, config, link), and MCP servers: add, accept, list."),
     "history": ("members", "Show who changed what in a workspace."),
     "files": ("workspace_files", "List, download, store and delete the files of a workspace."),
     "job": ("jobs", "List deletions and other long work, and watch how far one is."),

@@ -1,4 +1,4 @@
-"""`ferryman mcp`: connect clients of the Model Context Protocol, and link identities whose access tokens they use."""
+"""`ferryman mcp`: connect clients of the Model Context Protocol and MCP servers, and link identities for access tokens."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ferryman.cli import exits, service
 from ferryman.cli.commands import ApiSession, api_command, workspace_option
 from ferryman.cli.consent import ConsentDeclinedError, serve_callback
 from ferryman.cli.mcp_config import CLIENTS, HTTP, STDIO, describe_place, write_config
+from ferryman.cli.mcp_servers import SERVER_COMMANDS
 from ferryman.cli.mcp_stdio import serve_stdio
 from ferryman.client import PAGE_MAX
 from ferryman.client.access_token import NoAccessTokenError, fetch_access_token, find_authorization_server
@@ -25,13 +26,17 @@ TOKEN_CHARACTERS_MAX = 100_000
 
 @click.group(no_args_is_help=True)
 def mcp() -> None:
-    """Connect clients of the Model Context Protocol to the tools of an agent.
+    """Connect clients of the Model Context Protocol to the tools of an agent, and MCP servers of others to the agent.
 
     \b
       ferryman mcp config claude         what to paste, for a client that starts a command
       ferryman mcp config cursor --http  the same, for one that speaks HTTP
       ferryman mcp serve                 the command that such a client starts
       ferryman mcp link                  let an identity of the authorization server act for you at /mcp
+
+    
+      ferryman mcp add NAME URL          a server of others: its tools wait until you accept them
+      ferryman mcp accept NAME           read them, with what has changed, and accept those you agree to
 
     No client can approve a call, whatever its key: a person does, at the page that the client is given a link to.
     """
@@ -159,3 +164,7 @@ async def unlink(session: ApiSession, identity: str) -> None:
     """End the link of IDENTITY, by its id: the next request with a token of it is refused."""
     await session.client.delete_identity(identity)
     session.screen.print_result({"unlinked": identity}, f"{identity} acts for nobody any longer.")
+
+
+for server_command in SERVER_COMMANDS:
+    mcp.add_command(server_command)

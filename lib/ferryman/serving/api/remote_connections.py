@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
-from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials import connection as rules
 from ferryman.domain.credentials.connection import NotConnectedError, Proof
 from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.credentials.value import find_value_problems
-from ferryman.domain.ids import is_id
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.remote_servers.consenting import build_connection
-from ferryman.domain.remote_servers.server import RemoteServer
-from ferryman.domain.workspaces.agent import Agent
 from ferryman.serving.api.access import MANAGES, Dependencies
 from ferryman.serving.api.agents import OwnedAgent
 from ferryman.serving.api.connections import find_answer_problems
-from ferryman.serving.api.errors import ConflictError, NotFoundError
+from ferryman.serving.api.errors import ConflictError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.remote_servers import OwnedServer, find_server
 from ferryman.serving.api.shapes.credential import ConsentAnswer
 from ferryman.serving.api.shapes.server_connection import (
     ConnectedServer,
@@ -31,28 +27,12 @@ from ferryman.serving.api.shapes.server_connection import (
     describe_connected,
 )
 
-router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents/{agent_id}/mcp/{server_id}/connect", tags=["agents"])
-
-
-async def find_server(deps: ApiDependencies, agent: Agent, server: str) -> RemoteServer:
-    """Return the MCP server of this id that `agent` has. Raise `NotFoundError`."""
-    stored = await deps.remote_servers.get(server) if is_id(server) else None
-    place = (agent.owner, agent.workspace, agent.id)
-    if stored is None or (stored.owner, stored.workspace, stored.agent) != place:
-        raise NotFoundError("MCP server")
-    return stored
-
-
-async def _server(server_id: str, agent: OwnedAgent, deps: Dependencies) -> RemoteServer:
-    return await find_server(deps, agent, server_id)
-
-
-AgentServer = Annotated[RemoteServer, Depends(_server)]
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents/{agent_id}/mcp/{server_id}/connect", tags=["MCP servers"])
 
 
 @router.post("", dependencies=[MANAGES], summary="Begin to connect an MCP server by its owner's consent")
 async def begin_server_connection(
-    body: NewServerConnection, server: AgentServer, deps: Dependencies, once: Idempotency
+    body: NewServerConnection, server: OwnedServer, deps: Dependencies, once: Idempotency
 ) -> ServerConnectionResponse:
     secret = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
     if problems := _find_problems(body, secret):
@@ -92,7 +72,7 @@ async def begin_server_connection(
 
 @router.post("/finish", dependencies=[MANAGES], summary="Finish to connect an MCP server")
 async def finish_server_connection(
-    body: ConsentAnswer, server: AgentServer, agent: OwnedAgent, deps: Dependencies
+    body: ConsentAnswer, server: OwnedServer, agent: OwnedAgent, deps: Dependencies
 ) -> ConnectedServer:
     code = body.code.get_secret_value()
     if problems := find_answer_problems(body.state, code, body.iss):

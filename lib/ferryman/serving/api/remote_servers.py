@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -14,7 +15,7 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.changes import change_value
-from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
+from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential, find_name_problems
 from ferryman.domain.http.url import parse_url
 from ferryman.domain.ids import is_id
 from ferryman.domain.problem import InvalidInputError, Problem
@@ -39,6 +40,7 @@ from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.remote_tools import describe_tools
 from ferryman.serving.api.shapes import remote_server as shapes
 
+BEARER = "Bearer "
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents/{agent_id}/mcp", tags=["MCP servers"])
 
 
@@ -62,17 +64,24 @@ async def create_mcp_server(
     body: shapes.NewRemoteServer, agent: OwnedAgent, deps: Dependencies, _: Manager, once: Idempotency, response: Response
 ) -> shapes.RemoteServerResponse:
     values = {header: value.get_secret_value() for header, value in body.headers.items()}
+    names = dict(body.credentials)
     auth = _choose_auth(body)
     token = None if body.auth is None or body.auth.token is None else body.auth.token.get_secret_value()
-    problems = [*_find_name_problems(body.name), *find_url_problems(body.url), *find_auth_problems(auth, token, values)]
-    problems += find_header_problems(values, body.credentials)
+    bearer = next((header for header in values if _is_bearer(header, values[header])), None)
+    token_name = BEARER_NAME
+    if bearer is not None and body.auth is None:
+        auth, token = ServerAuth.BEARER, values.pop(bearer)[len(BEARER) :].strip()
+        token_name = names.pop(bearer, BEARER_NAME)
+    problems = [*_find_server_name_problems(body.name), *find_url_problems(body.url), *find_auth_problems(auth, token, values)]
+    problems += find_header_problems(values, names)
+    problems += [replace(problem, field="credentials") for problem in find_name_problems(token_name)]
     if problems:
         raise InvalidInputError(problems)
-    headers = name_credentials(values, body.credentials)
+    headers = name_credentials(values, names)
     sealed = {name: (header, values[header]) for header, name in headers.items()}
     if token is not None:
-        headers[AUTHORIZATION] = BEARER_NAME
-        sealed[BEARER_NAME] = (AUTHORIZATION, token)
+        headers[AUTHORIZATION] = token_name
+        sealed[token_name] = (AUTHORIZATION, token)
     server = RemoteServer(
         id=once.name("mcp"),
         owner=agent.owner,
@@ -189,13 +198,17 @@ def describe_server(server: RemoteServer) -> shapes.RemoteServerResponse:
     )
 
 
+def _is_bearer(header: str, value: str) -> bool:
+    return header.lower() == AUTHORIZATION.lower() and value.startswith(BEARER)
+
+
 def _choose_auth(body: shapes.NewRemoteServer) -> ServerAuth:
     if body.auth is not None:
         return body.auth.type
     return ServerAuth.HEADERS if body.headers else ServerAuth.NONE
 
 
-def _find_name_problems(name: str) -> Collection[Problem]:
+def _find_server_name_problems(name: str) -> Collection[Problem]:
     problem = find_server_name_problem(name)
     return [] if problem is None else [Problem("name", problem)]
 
@@ -213,7 +226,7 @@ async def _seal_values(deps: ApiDependencies, server: RemoteServer, values: Mapp
     """Seal the values of headers, each by the name of its credential with its header."""
     now = deps.clock.now()
     for name, (header, value) in values.items():
-        is_bearer = name == BEARER_NAME
+        is_bearer = server.auth is ServerAuth.BEARER and header == AUTHORIZATION
         label = Label(
             owner=server.owner,
             task=server.id,

@@ -16,7 +16,7 @@ from ferryman.domain.http.request import SecretPlaceholder, Template, Text
 from ferryman.domain.http.url import parse_url
 from ferryman.domain.remote_servers.authorization import TOKEN_NAME, ServerAuthorization, is_resource_of
 from ferryman.domain.remote_servers.server import RemoteServer, ServerAuth
-from ferryman.domain.remote_servers.server_problems import AUTHORIZATION, BEARER_NAME
+from ferryman.domain.remote_servers.server_problems import AUTHORIZATION
 from ferryman.tools.execute_call import ToolDependencies, open_all
 from ferryman.tools.known_secrets import make_scan_only
 from ferryman.tools.tokens.dependencies import GrantDependencies
@@ -57,12 +57,12 @@ async def renew_token(
 
 def place_credentials(server: RemoteServer) -> dict[str, Text]:
     """Return the headers that authenticate requests to `server`, with placeholders for the values."""
-    bearers = {BEARER_NAME, TOKEN_NAME}
     names = dict(server.headers)
     if server.auth is ServerAuth.OAUTH:
         names[AUTHORIZATION] = TOKEN_NAME
+    is_token = server.auth in (ServerAuth.OAUTH, ServerAuth.BEARER)
     return {
-        header: Template((*(("Bearer ",) if name in bearers else ()), SecretPlaceholder(name)))
+        header: Template((*(("Bearer ",) if is_token and header == AUTHORIZATION else ()), SecretPlaceholder(name)))
         for header, name in names.items()
     }
 
