@@ -20,6 +20,7 @@ from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
+from tests.remote_servers import build_server
 
 from .approvals import build_approval, build_standing
 from .conftest import Stores
@@ -50,9 +51,11 @@ COUNTS = {
         "agents": 1,
         "calls": 2,
         "clusters": 1,
-        "credentials": 1,
+        "credentials": 2,
+        "descriptors": 1,
         "executions": 3,
-        "former_values": 1,
+        "former_values": 2,
+        "mcp_servers": 1,
     },
     **{"conversation_balances": 1, "conversations": 1, "messages": 2},
     **{"refused_requests": 1, "steps": 2, "tasks": 1, "tokens": 1},
@@ -60,8 +63,8 @@ COUNTS = {
 """What `fill` stores in a workspace."""
 
 OF_AGENT = {name: COUNTS[name] for name in COUNTS if name in {*EXECUTIONS.below, *TASKS.below, "executions", "tasks"}} | {
-    **{"conversation_balances": 1, "conversations": 1, "messages": 2, "former_values": 1, "refused_requests": 1, "tokens": 1},
-    **{"approvals": 1, "standing_approvals": 1},
+    **{"conversation_balances": 1, "conversations": 1, "messages": 2, "former_values": 2, "refused_requests": 1, "tokens": 1},
+    **{"approvals": 1, "standing_approvals": 1, "mcp_servers": 1, "descriptors": 1},
 }
 """Of that, what belongs to its agent; the agent's own document goes when the job is started."""
 
@@ -83,6 +86,7 @@ async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", 
         await stores.credentials.put(build_sealed(version, task=task.id))
     tool = DeclaredTool(name="look_up", url="https://api.example.com/", query={}, headers={}, cluster="c")
     await stores.clusters.put(task.id, "c", [tool], since=0)
+    await fill_server(stores, workspace, agent)
     await fill_with_people(stores, workspace)
     fetch = Fetch(name="one", until=LATER)
     await stores.tokens.claim(f"{workspace:a<64}", "ann", task.id, fetch, stale=None, now=NOW)
@@ -97,6 +101,15 @@ async def fill(stores: Stores, workspace: str = "ws_1", agent: str = "agent_1", 
     request = {"task": task.id, "input": "Paris", "labels": {"color": "red"}}
     await stores.ask(f"order-{workspace}", request)
     await stores.executions.refuse(f"order-{workspace}", "the queue is full", request, now=NOW)
+
+
+async def fill_server(stores: Stores, workspace: str, agent: str) -> None:
+    """Store an MCP server of an agent with the descriptor of a tool, and a credential that was replaced."""
+    server = build_server(id=f"mcp_{workspace}", owner="ann", workspace=workspace, agent=agent)
+    await stores.remote_servers.create(server)
+    await stores.remote_servers.put_listing(server, {"1": "{}"}, since=1)
+    for version in (1, 2):
+        await stores.server_credentials.put(build_sealed(version, task=server.id))
 
 
 async def fill_conversation(stores: Stores, task: Task) -> None:

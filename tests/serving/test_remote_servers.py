@@ -162,3 +162,30 @@ async def test_the_policy_of_an_agent_has_the_accepted_tools(client: httpx.Async
     rows = {row["tool"]: row for row in (await client.get(path)).json()["tools"]}
     flow = rows["books__search"]["flow"]
     assert (rows["books__search"]["allowed"], flow["changes"], flow["sends"], flow["reads_people"]) == (True, True, True, False)
+
+
+async def test_a_task_names_a_tool_by_its_server_and_has_no_others_of_such_servers(
+    client: httpx.AsyncClient, server: str
+) -> None:
+    entry = {"type": "mcp", "config": {"server_id": server, "tool_name": "search"}}
+    body = {"name": "t", "task_prompt": "Do it.", "model": "scripted/x", "agent_id": "agent_ann", "tools": [entry, "http_get"]}
+    task = (await client.post("/v1/tasks", json=body)).json()
+    assert task["tools"] == ["books__search", "http_get"]
+    changed = await client.patch(f"/v1/tasks/{task['task_id']}", json={"tools": [entry]})
+    assert changed.json()["tools"] == ["books__search"]
+
+
+@pytest.mark.parametrize("config", [{"server_id": "mcp_9", "tool_name": "search"}, {"tool_name": "none"}, {"tool_name": 1}, {}])
+async def test_a_task_names_no_tool_that_no_server_of_its_agent_has(
+    client: httpx.AsyncClient, server: str, config: dict[str, Any]
+) -> None:
+    entry = {"type": "mcp", "config": {"server_id": server, **config}}
+    body = {"name": "t", "task_prompt": "Do it.", "model": "scripted/x", "agent_id": "agent_ann", "tools": ["http_get", entry]}
+    answer = await client.post("/v1/tasks", json=body)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "tools.1")
+
+
+async def test_a_server_of_another_agent_is_no_tool_of_a_task(client: httpx.AsyncClient, server: str) -> None:
+    entry = {"type": "mcp", "config": {"server_id": server, "tool_name": "search"}}
+    body = {"name": "t", "task_prompt": "Do it.", "model": "scripted/x", "tools": [entry]}
+    assert (await client.post("/v1/tasks", json=body)).status_code == 422

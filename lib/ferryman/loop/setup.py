@@ -83,7 +83,8 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     admitted = set(start.select_tools(execution, [tool.name for tool in stored]))
     declared = [tool for tool in stored if tool.name in admitted]
     listed = await read_remote(deps.remote_servers, execution)
-    accepted = set(start.select_tools(execution, [tool.name for tool in listed]))
+    named = {name for name in task.tools if is_remote_name(name)} or {tool.name for tool in listed}
+    accepted = set(start.select_tools(execution, [tool.name for tool in listed if tool.name in named]))
     remote = [tool for tool in listed if tool.name in accepted]
     if execution.called_tool:
         definitions = [definition for definition in definitions if definition["name"] == execution.called_tool]

@@ -18,6 +18,8 @@ from ferryman.domain.jobs.job import Job, JobKind
 from ferryman.domain.metering.event import ToolTokens
 from ferryman.domain.metering.week import UsageWeek, WeekPart, find_monday
 from ferryman.domain.owners.cap import CapKind
+from ferryman.domain.remote_servers.pin import PinState, ToolPin
+from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
@@ -188,6 +190,25 @@ async def make_agent(deployment: Deployment, mine: Belongings) -> str:
     return agent.id
 
 
+async def make_server(deployment: Deployment, mine: Belongings) -> str:
+    """Have an MCP server of the agent, with a tool that somebody has accepted."""
+    pin = ToolPin(tool=f"{mine.word}-look", name="books__look", state=PinState.ACCEPTED, digest="1" * 64)
+    server = RemoteServer(
+        id=deployment.draws.new("mcp"),
+        owner=mine.caller.owner,
+        workspace=mine.caller.workspace,
+        agent=mine.ids["agent"],
+        name="books",
+        url=f"https://{mine.word}.example.com/mcp",
+        instructions=mine.word,
+        pins=(pin,),
+        created_at=START,
+        updated_at=START,
+    )
+    deployment.stage.memory.mcp_servers[server.id] = server
+    return server.id
+
+
 async def make_conversation(deployment: Deployment, mine: Belongings) -> str:
     """Have an execution of the agent in a conversation, which has used so much of its limit that no other one fits."""
     fields = {**TASK, "name": f"{mine.word} talking", "model": "scripted/isolation", "tools": [], "max_credits": str(RESERVED)}
@@ -322,6 +343,7 @@ async def make_file(deployment: Deployment, mine: Belongings) -> str:
 MAKERS: Mapping[str, Maker] = {
     "workspace": get_workspace,
     "agent": make_agent,
+    "server": make_server,
     "task": make_task,
     "credential": make_credential,
     "cluster": make_cluster,

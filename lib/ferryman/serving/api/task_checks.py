@@ -16,6 +16,7 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.domain.changes import change_value
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
@@ -107,7 +108,7 @@ def draft_task(body: shapes.NewTask, caller: Caller, plan: Plan, *, id: str, now
 
 
 async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, changes: Mapping[str, Any]) -> list[Problem]:
-    tools = {tool.name for tool in deps.tools} | {name for name in task.tools if is_discoverable(name)}
+    tools = {tool.name for tool in deps.tools} | {name for name in task.tools if is_discoverable(name) or is_remote_name(name)}
     known = {"tools": tools, "integrations": frozenset(deps.integrations), "models": frozenset(deps.models)}
     broken = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
     problems = [_explain_unimplemented(problem, task) for problem in broken]

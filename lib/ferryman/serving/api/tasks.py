@@ -20,10 +20,11 @@ from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import AgentGoneError
 from ferryman.ports.errors import UnavailableError
 from ferryman.schedules.fire import arm_timer
-from ferryman.serving.api.access import MANAGES, READS, CurrentCaller, CurrentOwner, Dependencies, OwnedTask, get_plan
+from ferryman.serving.api.access import MANAGES, READS, CurrentCaller, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency
 from ferryman.serving.api.paging import ByTime
+from ferryman.serving.api.remote_entries import name_remote_tools
 from ferryman.serving.api.shapes import task as shapes
 from ferryman.serving.api.task_agents import NOT_FOUND
 from ferryman.serving.api.task_checks import TaskRoute, check_task, draft_task, read_fields
@@ -40,6 +41,7 @@ async def create_task(
     body: shapes.NewTask, deps: Dependencies, caller: CurrentCaller, once: Idempotency, response: Response
 ) -> shapes.TaskResponse:
     plan, now = get_plan(deps, caller.owner), once.now
+    body = await name_remote_tools(deps, caller, body, body.agent_id or "")
     task = draft_task(body, caller, plan, id=once.name("task"), now=now)
     changes = {"agent": task.agent, "webhook_urls": task.webhook_urls, "schedule": task.schedule}
     tools = await check_task(deps, plan, task, body, changes=changes)
@@ -83,12 +85,16 @@ async def get_task(task: OwnedTask) -> shapes.TaskResponse:
 
 
 @router.patch("/{task_id}", dependencies=[MANAGES], summary="Change some fields of a task")
-async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependencies, owner: CurrentOwner) -> shapes.TaskResponse:
+async def change_task(
+    body: shapes.TaskChange, task: OwnedTask, deps: Dependencies, caller: CurrentCaller
+) -> shapes.TaskResponse:
+    named = body.agent_id or "" if "agent_id" in body.model_fields_set else task.agent
+    body = await name_remote_tools(deps, caller, body, named)
     changes = read_fields(body, task.workspace, exclude_unset=True)
     if changes == {"enabled": False}:
         return await _turn_off(deps, task)
     changed = change_value(task, changes, now=deps.clock.now())
-    tools = await check_task(deps, get_plan(deps, owner), changed, body, changes=changes)
+    tools = await check_task(deps, get_plan(deps, caller.owner), changed, body, changes=changes)
     changed, fields = _rearm(task, changed, changes)
     is_rearmed = "next_fire_at" in fields
     if is_rearmed:

@@ -16,7 +16,14 @@ from ferryman.serving.api.shapes.shape import Amount, Credits, ListPage, Request
 Names = Annotated[tuple[StrictStr, ...], Field(max_length=100)]
 Tools = Annotated[
     tuple[StrictStr | dict[str, Any], ...],
-    Field(max_length=100, description="Names of tools; an object declares one of the task's own, of kind http"),
+    Field(
+        max_length=100,
+        description=(
+            "Names of tools; an object declares one of the task's own, of kind http, or names one of an MCP server of its "
+            "agent: {type: mcp, config: {server_id, tool_name}}. Where any of an MCP server is named, no others of them "
+            "are offered; where none is, all that are accepted"
+        ),
+    ),
 ]
 Agent = Annotated[
     StrictStr | None,
