@@ -15,7 +15,7 @@ from ferryman.catalog.effects import describe_effect
 from ferryman.cli import approvals, main
 from ferryman.domain.approvals.approval import Approval, ApprovalState
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.labels.label import OWNED
 from ferryman.inmemory.clock import START, ManualClock
@@ -185,7 +185,7 @@ def test_a_question_of_a_server_is_answered_field_by_field(
     monkeypatch: pytest.MonkeyPatch, service: dict[str, str], pending: Approval, stage: Stage
 ) -> None:
     fields = {"hour": {"type": "string", "enum": ["18:00", "20:00"]}, "people": {"type": "integer"}}
-    question = AskedQuestion(key="k", mode="form", message="When?", schema={"type": "object", "properties": fields})
+    question = ServerQuestion(key="k", mode="form", message="When?", schema={"type": "object", "properties": fields})
     stage.memory.approvals[pending.id] = build_question("ann", question, id=pending.id, execution=pending.execution)
     result = answer(monkeypatch, service, "approvals", "answer", pending.id, typed="20:00\n4\ny\n")
     decided = find(stage, pending).decided
@@ -194,7 +194,7 @@ def test_a_question_of_a_server_is_answered_field_by_field(
 
 
 def test_a_question_is_answered_by_a_script_with_a_file(typed: Typed, pending: Approval, stage: Stage, tmp_path: Path) -> None:
-    question = AskedQuestion(key="k", mode="url", message="Open it", url="https://a.example.com/")
+    question = ServerQuestion(key="k", mode="url", message="Open it", url="https://a.example.com/")
     approval = build_question("ann", question, id=pending.id, execution=pending.execution)
     stage.memory.approvals[pending.id] = approval
     (tmp_path / "answers.json").write_text('{"k": {}}')

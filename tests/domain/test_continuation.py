@@ -10,19 +10,19 @@ from ferryman.domain.calls.continuation import (
     BYTES_MAX,
     STATE_CHARACTERS_MAX,
     WORK_ID_CHARACTERS_MAX,
-    AskedQuestion,
     Continuation,
+    ServerQuestion,
     decode_continuation,
     encode_continuation,
 )
 
-QUESTION = AskedQuestion(key="k", mode="form", message="Which one?", schema={"type": "object", "properties": {}})
+QUESTION = ServerQuestion(key="k", mode="form", message="Which one?", schema={"type": "object", "properties": {}})
 WHOLE = Continuation(
     server="mcp_1",
     fingerprint="f",
     work="task-1",
     state="s",
-    questions=(QUESTION, AskedQuestion(key="u", mode="url", message="Open it", url="https://a.example/")),
+    questions=(QUESTION, ServerQuestion(key="u", mode="url", message="Open it", url="https://a.example/")),
     approval="appr_1",
     digest="d",
     answered=("x",),
@@ -30,7 +30,7 @@ WHOLE = Continuation(
     failures=1,
     rounds=2,
 )
-LONG = AskedQuestion(key="k", mode="form", message="x" * BYTES_MAX)
+LONG = ServerQuestion(key="k", mode="form", message="x" * BYTES_MAX)
 
 
 @pytest.mark.parametrize("continuation", [WHOLE, Continuation(server="mcp_1", fingerprint="f")])

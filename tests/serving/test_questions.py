@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from ferryman.domain.approvals.approval import ApprovalState
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.inmemory.clock import START
 from tests.builders import build_execution
 
@@ -33,8 +33,8 @@ SCHEMA = {
     "required": ["people", "hour"],
 }
 QUESTIONS = (
-    AskedQuestion(key="booking", mode="form", message="For whom? <script>alert(1)</script>", schema=SCHEMA),
-    AskedQuestion(key="page", mode="url", message="Link it.", url="https://evil.example.com/link"),
+    ServerQuestion(key="booking", mode="form", message="For whom? <script>alert(1)</script>", schema=SCHEMA),
+    ServerQuestion(key="page", mode="url", message="Link it.", url="https://evil.example.com/link"),
 )
 ANSWERS = {"booking": {"people": 4, "hour": "20:00", "extras": ["cake"], "outside": True}, "page": {}}
 

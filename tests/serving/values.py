@@ -10,7 +10,7 @@ from ferryman.domain.approvals.decision import Decision, DecisionVerdict, Signed
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
 from ferryman.domain.approvals.question import QuestionForm
 from ferryman.domain.approvals.standing import StandingApproval
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.conversations.chat_task import derive_chat_task
 from ferryman.domain.conversations.conversation import Conversation
@@ -66,7 +66,7 @@ FLOW = CallFlow(
 )
 
 
-def build_question(owner: str, *questions: AskedQuestion, **changes: Any) -> Approval:
+def build_question(owner: str, *questions: ServerQuestion, **changes: Any) -> Approval:
     """Return what an MCP server asks `owner`, that nobody has answered."""
     form = QuestionForm(
         server="desk", url="https://tools.example.com/mcp", tool="book", descriptor="2" * 64, questions=questions

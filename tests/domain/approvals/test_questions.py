@@ -9,7 +9,7 @@ import pytest
 from ferryman.domain.approvals.answers import find_answer_problems, parse_value
 from ferryman.domain.approvals.question import QUESTIONS_MAX, check_questions
 from ferryman.domain.approvals.question_fields import FIELDS_MAX, UnaskableQuestionError, list_fields
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 
 FIELDS: dict[str, Any] = {
     "name": {"type": "string", "minLength": 2, "maxLength": 10},
@@ -26,12 +26,12 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def ask(*required: str, **fields: Any) -> AskedQuestion:
+def ask(*required: str, **fields: Any) -> ServerQuestion:
     schema = {"type": "object", "properties": fields or FIELDS, "required": list(required)}
-    return AskedQuestion(key="k", mode="form", message="Who are you?", schema=schema)
+    return ServerQuestion(key="k", mode="form", message="Who are you?", schema=schema)
 
 
-def find(question: AskedQuestion, **content: Any) -> list[str]:
+def find(question: ServerQuestion, **content: Any) -> list[str]:
     return [problem.message for problem in find_answer_problems([question], {"k": content})]
 
 
@@ -117,7 +117,7 @@ def test_a_form_with_a_field_for_a_secret_is_not_asked(field: dict[str, Any]) ->
 
 
 def test_a_form_whose_text_asks_for_a_secret_is_not_asked() -> None:
-    question = AskedQuestion(key="k", mode="form", message="Type your API key below", schema=ask().schema)
+    question = ServerQuestion(key="k", mode="form", message="Type your API key below", schema=ask().schema)
     with pytest.raises(UnaskableQuestionError, match="secret"):
         check_questions([question])
 
@@ -147,7 +147,7 @@ def test_a_field_that_only_sounds_alike_is_asked(name: str) -> None:
 )
 def test_a_form_that_is_not_flat_or_too_large_is_not_asked(schema: Any) -> None:
     with pytest.raises(UnaskableQuestionError):
-        check_questions([AskedQuestion(key="k", mode="form", message="m", schema=schema)])
+        check_questions([ServerQuestion(key="k", mode="form", message="m", schema=schema)])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_form_that_is_not_flat_or_too_large_is_not_asked(schema: Any) -> None:
 )
 def test_a_page_without_a_plain_https_url_is_not_asked(url: str | None) -> None:
     with pytest.raises(UnaskableQuestionError):
-        check_questions([AskedQuestion(key="k", mode="url", message="m", url=url)])
+        check_questions([ServerQuestion(key="k", mode="url", message="m", url=url)])
 
 
 def test_more_questions_than_a_person_reads_at_once_are_not_asked() -> None:
@@ -164,7 +164,7 @@ def test_more_questions_than_a_person_reads_at_once_are_not_asked() -> None:
 
 
 def test_consent_to_a_page_has_no_content() -> None:
-    page = AskedQuestion(key="k", mode="url", message="m", url="https://a.example/")
+    page = ServerQuestion(key="k", mode="url", message="m", url="https://a.example/")
     assert (find(page), len(find(page, more=1))) == ([], 1)
 
 

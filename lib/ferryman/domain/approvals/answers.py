@@ -9,7 +9,7 @@ from typing import Any
 
 from ferryman.domain.approvals.question import PAGE
 from ferryman.domain.approvals.question_fields import QuestionField, list_fields
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.json_tree import find_fault
 from ferryman.domain.key_shapes import find_secrets
@@ -37,7 +37,7 @@ def parse_value(field: QuestionField, text: str) -> Any:
     return text
 
 
-def find_answer_problems(questions: Sequence[AskedQuestion], answers: Mapping[str, Any]) -> Iterator[Problem]:
+def find_answer_problems(questions: Sequence[ServerQuestion], answers: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what keeps `answers` from being given: by question, an object of fields, or an empty one for a page."""
     for key in answers:
         if all(key != question.key for question in questions):
@@ -55,7 +55,7 @@ def find_answer_problems(questions: Sequence[AskedQuestion], answers: Mapping[st
         yield Problem("arguments", "hold what looks like a key or a token: no answer to a server may")
 
 
-def _find_content_problems(question: AskedQuestion, content: Mapping[str, Any]) -> Iterator[Problem]:
+def _find_content_problems(question: ServerQuestion, content: Mapping[str, Any]) -> Iterator[Problem]:
     fields = {field_.name: field_ for field_ in list_fields(question.schema)}
     for name, value in content.items():
         if name not in fields:

@@ -15,7 +15,7 @@ from ferryman.domain.approvals.question_fields import (
     asks_for_secret,
     list_fields,
 )
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 
 QUESTIONS_MAX = 5
@@ -37,7 +37,7 @@ class QuestionForm:
     url: str
     tool: str
     descriptor: str
-    questions: tuple[AskedQuestion, ...] = field(repr=False)
+    questions: tuple[ServerQuestion, ...] = field(repr=False)
     state: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class QuestionForm:
         }
 
 
-def check_questions(questions: Sequence[AskedQuestion]) -> None:
+def check_questions(questions: Sequence[ServerQuestion]) -> None:
     """Raise `UnaskableQuestionError` unless a person can be asked all of these."""
     if not 1 <= len(questions) <= QUESTIONS_MAX:
         raise UnaskableQuestionError(f"it asks {len(questions)} questions at once, and 1 to {QUESTIONS_MAX} are possible")
@@ -73,15 +73,15 @@ def check_questions(questions: Sequence[AskedQuestion]) -> None:
             raise UnaskableQuestionError("its mode is neither form nor url")
 
 
-def read_questions(form: Mapping[str, Any]) -> tuple[AskedQuestion, ...] | None:
+def read_questions(form: Mapping[str, Any]) -> tuple[ServerQuestion, ...] | None:
     """Return the questions of a canonical form that was parsed; None where it is of no question."""
     what = form.get("what")
     if not isinstance(what, Mapping) or what.get("kind") != "question":
         return None
-    return tuple(AskedQuestion(**question) for question in what["questions"])
+    return tuple(ServerQuestion(**question) for question in what["questions"])
 
 
-def _check_page(question: AskedQuestion) -> None:
+def _check_page(question: ServerQuestion) -> None:
     try:
         parse_url(question.url or "")
     except InvalidUrlError as error:

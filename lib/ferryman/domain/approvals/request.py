@@ -13,7 +13,7 @@ from ferryman.domain.approvals.origins import has_untrusted
 from ferryman.domain.approvals.question import read_questions
 from ferryman.domain.approvals.rule_problems import find_host_problems, find_method_problems
 from ferryman.domain.approvals.standing import DAYS_MAX, USES_LIMIT, StandingApproval
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.domain.flow.trusted import VALUE_CHARACTERS_MIN
 from ferryman.domain.flow.verdict import VALUE_SHOWN_MAX
 from ferryman.domain.json_tree import find_fault, is_unicode, walk
@@ -68,7 +68,7 @@ def find_decision_problems(
         yield from _find_argument_problems(arguments, EDITED_CHARACTERS_MAX)
 
 
-def _find_answer_problems(questions: Sequence[AskedQuestion], answers: Mapping[str, Any] | None) -> Iterator[Problem]:
+def _find_answer_problems(questions: Sequence[ServerQuestion], answers: Mapping[str, Any] | None) -> Iterator[Problem]:
     if answers is None:
         yield Problem("arguments", f"are required for the verdict {DecisionVerdict.ANSWER}: by key, the answer")
         return

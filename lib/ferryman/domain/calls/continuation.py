@@ -24,7 +24,7 @@ ROUNDS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedQuestion:
+class ServerQuestion:
     """One thing that an MCP server asks a person, under the name that it gave.
 
     `mode` is form, with the fields of `schema`, or url, for a page at `url` that the person opens. All of it is a stranger's.
@@ -51,7 +51,7 @@ class Continuation:
     fingerprint: str
     work: str = field(default="", repr=False)
     state: str | None = field(default=None, repr=False)
-    questions: tuple[AskedQuestion, ...] = ()
+    questions: tuple[ServerQuestion, ...] = ()
     approval: str = ""
     digest: str = ""
     answered: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def decode_continuation(encoded: bytes) -> Continuation:
         return Continuation(
             **{
                 **fields,
-                "questions": tuple(AskedQuestion(**question) for question in fields["questions"]),
+                "questions": tuple(ServerQuestion(**question) for question in fields["questions"]),
                 "answered": tuple(fields["answered"]),
                 "until": None if until is None else datetime.fromisoformat(until),
             }

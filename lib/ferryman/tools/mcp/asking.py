@@ -17,7 +17,7 @@ from ferryman.domain.approvals.question import PAGE, QuestionForm, check_questio
 from ferryman.domain.approvals.question_fields import UnaskableQuestionError
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.approved import ApprovedSend
-from ferryman.domain.calls.continuation import ROUNDS_MAX, AskedQuestion, Continuation, encode_continuation
+from ferryman.domain.calls.continuation import ROUNDS_MAX, Continuation, ServerQuestion, encode_continuation
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.receipts.receipt import canonicalize
 from ferryman.domain.remote_servers.pin import ToolPin
@@ -59,7 +59,7 @@ class Questioner:
         `NotSentError` where the store does not answer.
         """
         questions = tuple(
-            AskedQuestion(key=key, mode=item.mode, message=item.message, schema=item.schema, url=item.url)
+            ServerQuestion(key=key, mode=item.mode, message=item.message, schema=item.schema, url=item.url)
             for key, item in requests.items()
         )
         if before.rounds >= ROUNDS_MAX:

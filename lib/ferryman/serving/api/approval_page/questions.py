@@ -14,10 +14,10 @@ from ferryman.domain.approvals.answers import ANSWER_CHARACTERS_MAX, parse_value
 from ferryman.domain.approvals.question import PAGE, read_questions
 from ferryman.domain.approvals.question_fields import QuestionField, UnaskableQuestionError, list_fields
 from ferryman.domain.approvals.visible import show_text
-from ferryman.domain.calls.continuation import AskedQuestion
+from ferryman.domain.calls.continuation import ServerQuestion
 
 
-def write_questions(questions: Sequence[AskedQuestion]) -> str:
+def write_questions(questions: Sequence[ServerQuestion]) -> str:
     """Return the inputs of the answers to these questions, as markup."""
     return "".join(_write_question(number, question) for number, question in enumerate(questions))
 
@@ -37,14 +37,14 @@ def read_answers(form: str, fields: Mapping[str, str]) -> dict[str, Any]:
     return answers
 
 
-def _list(question: AskedQuestion) -> tuple[QuestionField, ...]:
+def _list(question: ServerQuestion) -> tuple[QuestionField, ...]:
     try:
         return () if question.mode == PAGE else list_fields(question.schema)
     except UnaskableQuestionError:
         return ()
 
 
-def _write_question(number: int, question: AskedQuestion) -> str:
+def _write_question(number: int, question: ServerQuestion) -> str:
     if question.mode == PAGE:
         return "<p>To answer is to consent to this page. Nothing here opens it: copy its address, if you trust its host.</p>"
     return "".join(_write_field(f"q{number}.{index}", field) for index, field in enumerate(_list(question)))
