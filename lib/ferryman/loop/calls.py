@@ -125,7 +125,8 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
             run.count_result(await _settle_unsent(deps, run, ticket, refusal.IN_DOUBT))
         else:
             await _abandon(deps, run, ticket)
-            reason = refusal.IN_DOUBT if ticket.goes_on else refusal.EXECUTION_ENDED
+            is_begun = ticket.goes_on and ticket.state is TicketState.INTENDED
+            reason = refusal.IN_DOUBT if is_begun else refusal.EXECUTION_ENDED
             run.count_result(await _settle_unsent(deps, run, ticket, reason))
     if run.execution.answer:
         run.close_turn()  # later answers of the conversation know what it did, and what it did not
@@ -172,8 +173,8 @@ async def settle_call(deps: LoopDependencies, run: Run, ticket: Ticket, tally: C
         run.open_approvals[ticket.seq] = outcome.approval
         return parking.wait_for(outcome.approval)
     if outcome.state is TicketState.INTENDED and outcome.result is None:
-        assert outcome.deadline is not None, "its host is asked again at a time"
-        return Postponement(reason="a server works on a call", after=outcome.deadline - deps.clock.now())
+        assert outcome.resumed_at is not None, "its host is asked again at a time"
+        return Postponement(reason="a server works on a call", after=outcome.resumed_at - deps.clock.now())
     if outcome.state is TicketState.SETTLED:
         return replace(outcome, label=ticket.label)
     assert outcome.result is not None, "a call that is not on its way has a result"
@@ -199,12 +200,12 @@ async def check_stopped(deps: LoopDependencies, run: Run) -> None:
 def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:
     """Return the postponement until the deadline of a sent call: until then an earlier attempt may still be under way, or its
     host works on it."""
-    now = deps.clock.now()
-    if ticket.deadline is None or now >= ticket.deadline:
+    now, is_sent = deps.clock.now(), ticket.state is TicketState.SENT
+    until = ticket.deadline if is_sent else ticket.resumed_at
+    if until is None or now >= until:
         return None
-    is_sent = ticket.state is TicketState.SENT
     reason = "a call of an earlier delivery may still be under way" if is_sent else "a server works on a call"
-    return Postponement(reason=reason, after=ticket.deadline - now)
+    return Postponement(reason=reason, after=until - now)
 
 
 async def _abandon(deps: LoopDependencies, run: Run, ticket: Ticket) -> None:

@@ -31,7 +31,7 @@ async def start(rig: RemoteRig) -> RemoteRig:
 
 async def test_work_is_asked_about_when_the_server_says() -> None:
     rig = await start(build_rig())
-    assert rig.ticket.deadline == rig.clock.now() + timedelta(seconds=4)
+    assert rig.ticket.resumed_at == rig.clock.now() + timedelta(seconds=4)
 
 
 async def test_work_that_is_done_gives_its_result_and_was_begun_once() -> None:

@@ -157,14 +157,12 @@ async def test_what_goes_on_of_another_call_is_not_gone_on_with() -> None:
     assert (rig.count_calls(), other.count_calls()) == (1, 1)
 
 
-async def test_a_question_of_a_server_that_cannot_be_held_open_is_cancelled_and_the_model_is_told() -> None:
+async def test_a_server_of_2025_whose_question_would_hold_the_call_open_is_offered_no_person() -> None:
     rules = replace(RemoteRig().rules, revisions=("2025-11-25",), answers="sse")
     rig = build_rig(rules=rules)
     await rig.begin()
-    result = await get_result(rig)
-    assert result.content.startswith("The MCP server asked a person in the middle of the call")
-    assert "not booked" in result.content
-    assert rig.peer.server.report()["answered"] == [{"action": "cancel"}]
+    assert "this client cannot be asked" in (await get_result(rig)).content
+    assert rig.peer.server.report()["answered"] == []
 
 
 async def test_a_form_that_asks_for_a_secret_is_declined_without_asking_anybody() -> None:

@@ -130,7 +130,7 @@ class Ticket:
     attempts that ended with asking a person. `flow` is what decided where it goes, None where no rule asks for that.
     `hidden` tells that the model does not read its result: that is handed on by a reference alone (`domain.flow.values`).
     `continuation` is what its host said that goes on of it, sealed to the key holders (`domain.calls.continuation`), b"" where
-    nothing does; until it has a result, such a call is never begun again. Where it is not waited for a person, `deadline` is
+    nothing does; until it has a result, such a call is never begun again. Where it is not waited for a person, `resumed_at` is
     when its host is asked again.
     """
 
@@ -161,6 +161,7 @@ class Ticket:
     flow: CallFlow | None = field(default=None, metadata=LEFT_OUT)
     hidden: bool = field(default=False, metadata=LEFT_OUT)
     continuation: bytes = field(default=b"", repr=False, metadata=LEFT_OUT)
+    resumed_at: datetime | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def sends(self) -> int:
@@ -202,7 +203,7 @@ def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, un
         raise StaleError("the call is already under way")
     if stopped:
         raise StaleError("the execution was ended")
-    sent_at = now if ticket.state in UNSENT and not (ticket.goes_on and ticket.sent_at) else ticket.sent_at
+    sent_at = now if ticket.state in UNSENT else ticket.sent_at
     return replace(ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=sent_at, deadline=now + under_way)
 
 

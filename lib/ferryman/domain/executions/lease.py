@@ -98,7 +98,7 @@ WAIT_FIELDS = (
     "continuation",
 )  # what asking a person stores of a ticket
 RELEASE_FIELDS = ("state", "sent_at", "deadline")  # what releasing a call stores of its ticket
-POSTPONE_FIELDS = ("state", "asks", "deadline", "continuation")  # what postponing a call stores of its ticket
+POSTPONE_FIELDS = ("state", "asks", "resumed_at", "continuation")  # what postponing a call stores of its ticket
 RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt", "approved")  # what settling a call stores of its ticket
 
 
@@ -119,12 +119,12 @@ def wait_ticket(ticket: Ticket, approval: Approval, continuation: bytes = b"") -
     """
     waiting = replace(ticket, approval=approval.id, form_digest=approval.digest, asks=ticket.asks + 1)
     waiting = replace(waiting, continuation=continuation or ticket.continuation)
-    return replace(waiting, state=TicketState.WAITING, sent_at=ticket.sent_at if waiting.goes_on else None, deadline=None)
+    return replace(waiting, state=TicketState.WAITING, sent_at=None, deadline=None)
 
 
 def postpone_ticket(ticket: Ticket, continuation: bytes, *, until: datetime) -> Ticket:
     """Return a claimed ticket whose call goes on at its host, which is asked again at `until`."""
-    return replace(ticket, state=TicketState.INTENDED, asks=ticket.asks + 1, deadline=until, continuation=continuation)
+    return replace(ticket, state=TicketState.INTENDED, asks=ticket.asks + 1, resumed_at=until, continuation=continuation)
 
 
 def release_ticket(ticket: Ticket) -> Ticket:

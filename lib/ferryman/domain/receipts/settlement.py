@@ -12,7 +12,7 @@ from ferryman.domain.calls.call import UNSENT, Ticket, TicketState, ToolCallResu
 from ferryman.domain.calls.part import Part, PartKind
 from ferryman.domain.labels.label import Confidentiality, FlowLabel, Integrity, Source
 
-_TIMES = ("sent_at", "deadline", "settled_at")
+_TIMES = ("sent_at", "deadline", "settled_at", "resumed_at")
 
 
 def write_settlement(ticket: Ticket) -> dict[str, Any]:

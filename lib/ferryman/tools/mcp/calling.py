@@ -25,7 +25,7 @@ from ferryman.tools.mcp.outcomes import OutcomePresenter
 from ferryman.tools.mcp.protocol.client import McpClient
 from ferryman.tools.mcp.protocol.descriptors import ToolDescriptor
 from ferryman.tools.mcp.protocol.errors import HttpStatusError, McpClientError, ServerError
-from ferryman.tools.mcp.protocol.results import CallOutcome, Completed, Elicitation, NeedsInput, RemoteTask, RemoteTaskStatus
+from ferryman.tools.mcp.protocol.results import CallOutcome, Completed, NeedsInput, RemoteTask, RemoteTaskStatus
 from ferryman.tools.mcp.verifying import verify_listing
 from ferryman.tools.prepared_call import CallContext
 
@@ -37,11 +37,6 @@ WORK_MAX = timedelta(hours=24)
 
 DECLINED_MAX = 2
 """How often in one call what no person can be asked is declined, before the call is given up."""
-
-CANCELLED_QUESTION = (
-    "The MCP server asked a person in the middle of the call, which this revision of the protocol cannot hold open:"
-    " its question was cancelled."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,13 +183,9 @@ class RemoteCall:
         return self.deps.tools.clock.now()
 
     def _build_client(self, within_s: float) -> McpClient:
-        async def cancel(_: Elicitation) -> Mapping[str, Any]:
-            self.notices.append(CANCELLED_QUESTION)
-            return {"action": "cancel"}
-
         call = replace(self.context.build_policy(within_s), confirm=None)
         tool = self.context.claimed_call.ticket.tool
-        return self.contact.build_client(self.deps, call, tool=tool, on_elicitation=cancel)
+        return self.contact.build_client(self.deps, call, tool=tool)
 
     def _build_presenter(self, within_s: float) -> OutcomePresenter:
         return OutcomePresenter(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
@@ -24,7 +23,6 @@ from ferryman.tools.mcp.listing import ServerListing
 from ferryman.tools.mcp.protocol.client import McpClient
 from ferryman.tools.mcp.protocol.eras import ClientCapabilities
 from ferryman.tools.mcp.protocol.errors import HttpStatusError, McpClientError
-from ferryman.tools.mcp.protocol.results import Elicitation
 from ferryman.tools.mcp.protocol.sessions import SessionCache
 from ferryman.tools.tokens.single_flight import SingleFlight
 
@@ -59,9 +57,6 @@ class RemoteCallDependencies:
     listings: SingleFlight[RemoteServer] = field(default_factory=SingleFlight, repr=False)
 
 
-OnElicitation = Callable[[Elicitation], Awaitable[Mapping[str, Any]]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContact:
     """A server with its open credentials, as a client may use them: `others` are scanned for, and sent nowhere."""
@@ -82,9 +77,12 @@ class ServerContact:
         *,
         tool: str,
         capabilities: ClientCapabilities = CAPABILITIES,
-        on_elicitation: OnElicitation | None = None,
     ) -> McpClient:
-        """Return a client of the server, whose requests are those of a call of `tool` with this policy."""
+        """Return a client of the server, whose requests are those of a call of `tool` with this policy.
+
+        Questions to a person are offered in 2026-07-28 alone: in 2025-11-25 a call would have to be held open until somebody
+        has answered.
+        """
         transport = GateTransport(
             gate=deps.gate,
             url=self.server.url,
@@ -99,7 +97,6 @@ class ServerContact:
             sessions=deps.sessions,
             session_key=self._name_session(),
             capabilities=capabilities,
-            on_elicitation=on_elicitation,
         )
 
     def _name_session(self) -> str:

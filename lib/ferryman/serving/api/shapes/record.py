@@ -104,8 +104,8 @@ class ToolSettingsResponse(ResponseShape):
 
 
 class PolicyResponse(ResponseShape):
-    """What the execution was allowed to do, frozen when it began; without `caps`, `limits`, `settings` or `approvals`
-    it has no such member.
+    """What the execution was allowed to do, frozen when it began; without `caps`, `remote`, `limits`, `settings` or
+    `approvals` it has no such member.
 
     `former` tells that credentials of the task were replaced or deleted within the day before. `tools` are the built-in tools
     that task, agent, workspace and plan all allow, `limits` the lists of the last three.
@@ -124,6 +124,7 @@ class PolicyResponse(ResponseShape):
     former: bool
     caps: tuple[CapResponse, ...] = ()
     declared: dict[str, str]
+    remote: dict[str, str] = Field(default_factory=dict)
     headers: tuple[ServiceHeadersResponse, ...]
     limits: ToolLimitsResponse | None = None
     settings: dict[str, ToolSettingsResponse] = Field(default_factory=dict)
