@@ -17,6 +17,7 @@ ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
     *("IntegrationResponse", "ToolResponse", "AgentTemplateResponse", "CustomTool", "ImportResponse"),
     *("PlanResponse", "ModelResponse", "AgentResponse", "RemoteServerResponse", "RemoteToolResponse"),
+    *("ServerConnectionResponse", "ConnectedServer"),
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "UsageReport", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
     *("KeyResponse", "NewKeyResponse", "IdentityResponse", "AuditEntryResponse", "ArchiveImportResponse"),

@@ -235,6 +235,17 @@ class ConfigurationJson(TypedDict):
     queryParams: list[str]
 
 
+class ConnectedServerJson(TypedDict):
+    """What a server is connected with. `token_expires_at` is null where the token does not say; it is renewed by itself."""
+
+    server_id: str
+    name: str
+    issuer: str
+    resource: str
+    scopes: list[str]
+    token_expires_at: str | None
+
+
 class ConnectionJson(TypedDict):
     """Where the person consents. The page leads back to `redirect_uri` with `state` and a code, until `expires_at`."""
 
@@ -879,6 +890,21 @@ class ScheduleJson(TypedDict):
     cron: str | None
     at: str | None
     after_s: int | None
+
+
+class ServerConnectionJson(TypedDict):
+    """Where the person consents, and to what. The page leads back to `redirect_uri` with `state` and a code, until
+    `expires_at`. The authorization server `issuer` will give a token for `resource`, which goes to the server's URL alone.
+    """
+
+    authorize_url: str
+    redirect_uri: str
+    state: str
+    expires_at: str
+    issuer: str
+    resource: str
+    client_id: str
+    scopes: list[str]
 
 
 class SourceJson(TypedDict):

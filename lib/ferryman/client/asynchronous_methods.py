@@ -99,6 +99,8 @@ class AsyncMethods:
     iterate_mcp_tools = async_pager(mcp_servers.list_mcp_tools)
     accept_mcp_tools = async_method(mcp_servers.accept_mcp_tools)
     refresh_mcp_server = async_method(mcp_servers.refresh_mcp_server)
+    begin_server_connection = async_method(mcp_servers.begin_server_connection)
+    finish_server_connection = async_method(mcp_servers.finish_server_connection)
     create_conversation = async_method(conversations.create_conversation)
     list_conversations = async_method(conversations.list_conversations)
     iterate_conversations = async_pager(conversations.list_conversations)

@@ -99,6 +99,8 @@ class Methods:
     iterate_mcp_tools = pager(mcp_servers.list_mcp_tools)
     accept_mcp_tools = method(mcp_servers.accept_mcp_tools)
     refresh_mcp_server = method(mcp_servers.refresh_mcp_server)
+    begin_server_connection = method(mcp_servers.begin_server_connection)
+    finish_server_connection = method(mcp_servers.finish_server_connection)
     create_conversation = method(conversations.create_conversation)
     list_conversations = method(conversations.list_conversations)
     iterate_conversations = pager(conversations.list_conversations)

@@ -52,3 +52,17 @@ def accept_mcp_tools(agent: str, server: str, digests: Mapping[str, str]) -> Api
 def refresh_mcp_server(agent: str, server: str) -> ApiRequest[answers.RemoteServerJson]:
     """Have the tools of an MCP server listed again."""
     return post(build_path("agents", agent, "mcp", server, "refresh"), read_as(answers.RemoteServerJson))
+
+
+def begin_server_connection(agent: str, server: str, body: Mapping[str, Any]) -> ApiRequest[answers.ServerConnectionJson]:
+    """Begin to connect an MCP server by a person's consent: the answer says at which page."""
+    return post(build_path("agents", agent, "mcp", server, "connect"), read_as(answers.ServerConnectionJson), body)
+
+
+def finish_server_connection(
+    agent: str, server: str, state: str, code: str, iss: str | None = None
+) -> ApiRequest[answers.ConnectedServerJson]:
+    """Finish to connect an MCP server, with what its consent page led back with."""
+    answer = {"state": state, "code": code, **({} if iss is None else {"iss": iss})}
+    place = build_path("agents", agent, "mcp", server, "connect", "finish")
+    return post(place, read_as(answers.ConnectedServerJson), answer)

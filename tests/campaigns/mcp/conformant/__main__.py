@@ -23,6 +23,9 @@ from tests.campaigns.mcp.conformant.rig import Rig
 
 CONSENTS_MAX = 3
 ROUNDS_MAX = 5
+ECHO = "json_schema_echo"
+"""The tool that wants to be sent the schema of the other one, as it was listed."""
+
 Answer = TypeVar("Answer")
 
 
@@ -78,6 +81,8 @@ async def visit(url: str, context: Mapping[str, Any]) -> None:
         visiting = Visit(rig)
         listing = await visiting.list_tools()
         named = {call["name"]: call["arguments"] for call in context.get("toolCalls", ())}
+        if ECHO in {tool.name for tool in listing.tools}:
+            named[ECHO] = {"schema": next(tool.input_schema for tool in listing.tools if tool.name != ECHO)}
         for tool in listing.tools:
             await visiting.call(tool, named.get(tool.name) or fill_in(tool.input_schema))
 
