@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -139,11 +139,14 @@ class AsgiGate(EgressGate):
 
     async def _send_dialling(self, exchange: ExchangeState, sending: Sending) -> InboundResponse:
         peer: Peer = self.dial  # type: ignore[assignment] # stands in the place of what dials
-        prepared = sending.prepared
         exchange.dialer.dialled = True
         if peer.unreachable:
             raise httpx.ConnectError("nobody is there")
         sending.state.begun = True
+        return await peer.around(lambda: self._ask(peer, sending))
+
+    async def _ask(self, peer: Peer, sending: Sending) -> InboundResponse:
+        prepared = sending.prepared
         body = prepared.body or b""
         peer.requests.append((dict(prepared.headers), body))
         async with httpx.AsyncClient(transport=StreamingTransport(peer.server)) as client:
@@ -192,6 +195,7 @@ class Peer:
     requests: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     loses: int = 0
     unreachable: bool = False
+    around: Callable[[Callable[[], Any]], Any] = lambda operation: operation()
 
 
 @dataclass
