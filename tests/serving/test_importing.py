@@ -86,6 +86,12 @@ async def test_what_is_exported_again_is_the_same_up_to_ids_and_origin(bob: http
             {name: line[name] for name in line.keys() - (default_agent if line["is_default"] else set())}
             for line in lines["agents"]
         ]
+        # an imported server is disabled, and nothing of it is accepted
+        of_place = {"id", "enabled", "accepted"}
+        for line in lines["agents"]:
+            line["mcp_servers"] = [
+                {name: server[name] for name in server.keys() - of_place} for server in line.get("mcp_servers", ())
+            ]
         # no person here declared a tool that an archive brought
         lines["tools"] = [{**line, "tool": {**line["tool"], "is_own": False}} for line in lines["tools"]]
         return lines

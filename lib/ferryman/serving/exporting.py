@@ -23,6 +23,7 @@ from ferryman.domain.conversations.message import Message, Speaker
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.metering.week import WeekPart, list_kept_mondays
 from ferryman.domain.records.document import write_time
+from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.ports.local_functions import derive_user_id
@@ -58,7 +59,8 @@ class WorkspaceExport:
         """Yield the archive."""
         yield await self._add("workspace", content.write_workspace, self._workspace)
         agents = await self._deps.agents.list(self._workspace.owner, self._workspace.id)
-        yield await self._add("agents", content.write_agents, agents, count=len(agents))
+        servers = [await self._list_servers(agent.id) for agent in agents]
+        yield await self._add("agents", content.write_agents, [*zip(agents, servers, strict=True)], count=len(agents))
         tasks = []
         async for task in self._iterate_tasks():
             labels = [sealed.label for sealed in await self._deps.credentials.list(task.id)]
@@ -89,6 +91,9 @@ class WorkspaceExport:
             "keys": {str(version): key.hex() for version, key in sorted(self._deps.receipt_keys.items())},
         }
         yield await asyncio.to_thread(self._writer.end, about)
+
+    async def _list_servers(self, agent: str) -> Sequence[RemoteServer]:
+        return await self._deps.remote_servers.list(agent, owner=self._workspace.owner, workspace=self._workspace.id)
 
     async def _add(self, kind: str, build: Callable[..., Any], *arguments: Any, count: int = 1) -> bytes:
         """Write lines in a thread: to serialize and to compress them takes processor time."""

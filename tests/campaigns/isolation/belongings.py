@@ -192,20 +192,24 @@ async def make_agent(deployment: Deployment, mine: Belongings) -> str:
 
 async def make_server(deployment: Deployment, mine: Belongings) -> str:
     """Have an MCP server of the agent, with a tool that somebody has accepted."""
-    pin = ToolPin(tool=f"{mine.word}-look", name="books__look", state=PinState.ACCEPTED, digest="1" * 64)
-    server = RemoteServer(
-        id=deployment.draws.new("mcp"),
-        owner=mine.caller.owner,
-        workspace=mine.caller.workspace,
-        agent=mine.ids["agent"],
-        name="books",
-        url=f"https://{mine.word}.example.com/mcp",
-        instructions=mine.word,
-        pins=(pin,),
-        created_at=START,
-        updated_at=START,
+    pins = tuple(
+        ToolPin(tool=f"{mine.word}-{name}", name=f"books__{name}", state=PinState.ACCEPTED, digest="1" * 64)
+        for name in ("look", "buy")
     )
-    deployment.stage.memory.mcp_servers[server.id] = server
+    for name in ("books", "music"):
+        server = RemoteServer(
+            id=deployment.draws.new("mcp"),
+            owner=mine.caller.owner,
+            workspace=mine.caller.workspace,
+            agent=mine.ids["agent"],
+            name=name,
+            url=f"https://{mine.word}.example.com/mcp",
+            instructions=mine.word,
+            pins=pins,
+            created_at=START,
+            updated_at=START,
+        )
+        deployment.stage.memory.mcp_servers[server.id] = server
     return server.id
 
 

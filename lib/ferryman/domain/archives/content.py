@@ -22,6 +22,7 @@ from ferryman.domain.metering.week import UsageWeek
 from ferryman.domain.owners.user_document import UserDocument
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import document
+from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
@@ -60,10 +61,17 @@ def write_workspace(workspace: Workspace) -> Iterator[Line]:
     yield _leave_out(document.serialize(workspace), _NOT_OF_WORKSPACE)
 
 
-def write_agents(agents: Iterable[Agent]) -> Iterator[Line]:
-    """Yield the lines of agents."""
-    for agent in agents:
-        yield {**_leave_out(document.serialize(agent), _PLACE), "is_default": agent.is_default}
+def write_agents(agents: Iterable[tuple[Agent, Sequence[RemoteServer]]]) -> Iterator[Line]:
+    """Yield the lines of agents, each with its MCP servers: where they are, and what was accepted of them; without values."""
+    for agent, servers in agents:
+        fields = {**_leave_out(document.serialize(agent), _PLACE), "is_default": agent.is_default}
+        yield {**fields, "mcp_servers": [_write_server(server) for server in servers]} if servers else fields
+
+
+def _write_server(server: RemoteServer) -> Line:
+    accepted = {pin.tool: pin.digest for pin in server.pins if pin.digest is not None}
+    fields = {"id": server.id, "name": server.name, "url": server.url, "auth": server.auth.value}
+    return {**fields, "headers": dict(server.headers), "enabled": server.enabled, "accepted": accepted}
 
 
 def write_task(task: Task, credentials: Iterable[Label]) -> Iterator[Line]:

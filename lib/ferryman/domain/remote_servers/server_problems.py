@@ -71,6 +71,20 @@ def find_header_problems(values: Mapping[str, str], credentials: Mapping[str, st
     return problems
 
 
+def find_header_name_problems(auth: ServerAuth, headers: Mapping[str, str]) -> list[Problem]:
+    """Return the problems of headers of a server that was stored elsewhere, and of the credentials that they name."""
+    problems = []
+    for header, name in headers.items():
+        lower, wrong = normalize_header(header), find_injection_problems(AuthType.HEADER, header, None)
+        if wrong or lower in _PROTOCOL or lower.startswith("mcp-param-"):
+            problems.append(Problem("headers", "must be HTTP headers that the protocol does not set itself"))
+        if not NAME.fullmatch(name) or name == TOKEN_NAME:
+            problems.append(Problem("headers", "must each name a credential in capital letters, digits and '_'"))
+    if len({header.lower() for header in headers}) < len(headers) or (headers and auth is ServerAuth.NONE):
+        problems.append(Problem("headers", "must be given once each, and none where auth is none"))
+    return problems
+
+
 def name_credentials(headers: Iterable[str], credentials: Mapping[str, str]) -> dict[str, str]:
     """Return the names of the credentials that the values of `headers` are stored under, by header."""
     return {header: credentials.get(header) or _derive_name(header) for header in headers}

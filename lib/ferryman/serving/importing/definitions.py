@@ -17,6 +17,15 @@ from ferryman.domain.archives.lines import ArchiveError
 from ferryman.domain.copies import replace
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.records import document
+from ferryman.domain.remote_servers.descriptor import TOOLS_PER_SERVER_MAX
+from ferryman.domain.remote_servers.names import SERVER_CHARACTERS_MAX
+from ferryman.domain.remote_servers.server import (
+    HEADERS_MAX,
+    SERVERS_PER_AGENT_MAX,
+    URL_CHARACTERS_MAX,
+    RemoteServer,
+    ServerAuth,
+)
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
@@ -52,6 +61,18 @@ class WorkspaceLine(_Dated):
     approvals: Rules = ()
 
 
+class ServerLine(RequestShape):
+    """What is told of an MCP server of an agent. What was accepted of it there is accepted by nobody here."""
+
+    id: Id
+    name: Annotated[StrictStr, Field(max_length=SERVER_CHARACTERS_MAX)]
+    url: Annotated[StrictStr, Field(max_length=URL_CHARACTERS_MAX)]
+    auth: ServerAuth
+    headers: Annotated[dict[StrictStr, StrictStr], Field(max_length=HEADERS_MAX + 1)]
+    enabled: StrictBool
+    accepted: Annotated[dict[StrictStr, StrictStr], Field(max_length=TOOLS_PER_SERVER_MAX)]
+
+
 class AgentLine(agents.AgentChange, _Dated):
     """The line of an agent."""
 
@@ -59,6 +80,7 @@ class AgentLine(agents.AgentChange, _Dated):
     template: Annotated[StrictStr, Field(max_length=64)] | None
     archived: StrictBool
     is_default: StrictBool
+    mcp_servers: Annotated[tuple[ServerLine, ...], Field(max_length=SERVERS_PER_AGENT_MAX)] = ()
 
 
 class LabelLine(RequestShape):
@@ -113,10 +135,24 @@ def read_agent(place: str, line: Line, *, until: datetime) -> tuple[AgentLine, A
     so does that nobody is asked.
     """
     shape = read_shape(place, AgentLine, line)
-    fields = shape.model_dump(exclude={"is_default", "created_at", "updated_at", "tool_settings"})
+    fields = shape.model_dump(exclude={"is_default", "mcp_servers", "created_at", "updated_at", "tool_settings"})
     settings = {name: ToolSettings(**setting.model_dump(exclude={"flow"})) for name, setting in shape.tool_settings.items()}
     fields |= {"approvals": distrust_rules(build_rules(fields["approvals"]))}
     return shape, Agent(**fields, owner="", workspace="", tool_settings=settings, **_date(shape, until))
+
+
+def read_server(line: ServerLine, agent: Agent) -> RemoteServer:
+    """Return an MCP server of `agent`, under the id that it has there: disabled, with nothing listed and nothing accepted."""
+    fields = line.model_dump(exclude={"accepted", "enabled"})
+    return RemoteServer(
+        **fields,
+        owner="",
+        workspace="",
+        agent=agent.id,
+        enabled=False,
+        created_at=agent.created_at,
+        updated_at=agent.updated_at,
+    )
 
 
 def read_task(place: str, line: Line, *, until: datetime) -> ReadTask:

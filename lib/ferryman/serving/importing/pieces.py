@@ -16,6 +16,7 @@ from ferryman.domain.archives.file_lines import FILES
 from ferryman.domain.archives.files import KINDS, ArchiveFile, check_names, measure_file
 from ferryman.domain.archives.lines import ArchiveError, read_lines
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.offload import PackedSequence
@@ -28,6 +29,7 @@ from ferryman.serving.importing.definitions import (
     ReadTask,
     WorkspaceLine,
     read_agent,
+    read_server,
     read_shape,
     read_task,
     read_tool,
@@ -59,6 +61,7 @@ class Piece:
     settings: dict[str, Any] | None = None
     rules: list[tuple[str, str, str, int]] = field(default_factory=list)
     agents: list[tuple[str, Agent, bool]] = field(default_factory=list)
+    servers: list[tuple[str, RemoteServer]] = field(default_factory=list)
     tasks: list[tuple[str, ReadTask]] = field(default_factory=list)
     tools: dict[str, tuple[str, PackedSequence[DeclaredTool]]] = field(default_factory=dict)
     history: ReadHistory = field(default_factory=ReadHistory)
@@ -148,6 +151,7 @@ def _read_agents(piece: Piece, lines: Lines, target: ArchiveTarget, _: Neutraliz
     for place, line in lines:
         shape, agent = read_agent(place, line, until=target.began_at)
         piece.agents.append((place, agent, shape.is_default))
+        piece.servers.extend((place, read_server(server, agent)) for server in shape.mcp_servers)
         _note_rules(piece, "agent", line)
     piece.count = len(lines)
 

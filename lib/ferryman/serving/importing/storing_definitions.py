@@ -10,6 +10,7 @@ from ferryman.composition.api import ApiDependencies
 from ferryman.declared import check
 from ferryman.domain.changes import change_value
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.domain.remote_servers.server_problems import find_header_name_problems, find_url_problems
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
@@ -58,11 +59,12 @@ class DefinitionsImport:
         return settings
 
     async def store(self, piece: Piece) -> None:
-        """Store the agents, the tasks and the tools in a file.
+        """Store the agents with their MCP servers, the tasks and the tools in a file.
 
         Raise `InvalidInputError` with file, line and field, `LimitReachedError`, and `WorkspaceGoneError`.
         """
         await self._store_agents(piece)
+        await self._store_servers(piece)
         await self._store_tasks(piece)
         await self._store_tools(piece)
 
@@ -82,6 +84,17 @@ class DefinitionsImport:
             if changes:
                 changed = change_value(stored, changes, now=self._deps.clock.now())
                 await self._deps.agents.update(changed, tuple(changes), since=stored.updated_at)
+
+    async def _store_servers(self, piece: Piece) -> None:
+        """Store MCP servers, without their credentials: a person enters these again, and accepts what they list."""
+        for place, read in piece.servers:
+            agent = self._target.derive_agent(read.agent)
+            server = replace(read, id=self._target.derive("mcp", read.id), agent=agent)
+            server = replace(server, owner=self._target.owner, workspace=self._target.workspace)
+            problems = [*find_url_problems(server.url), *find_header_name_problems(server.auth, server.headers)]
+            if problems:
+                raise InvalidInputError(_place(f"{place}: mcp_servers", problems))
+            await _at(f"{place}: mcp_servers", self._deps.remote_servers.create(server))
 
     async def _store_tasks(self, piece: Piece) -> None:
         plan = get_plan(self._deps, self._caller.owner)
