@@ -49,6 +49,7 @@ def test_the_help_of_json_says_whether_one_document_is_printed_or_many() -> None
         "run",
         "watch",
         "credential connect",
+        "mcp connect",
     }
 
 

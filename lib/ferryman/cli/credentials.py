@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import sys
-import webbrowser
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from ferryman.cli import consent, exits
+from ferryman.cli import consent
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
+from ferryman.cli.connecting import ConsentPlace, UnconnectedError, obtain_consent, read_client_secret
 
 COLUMNS = (
     *("name", "service", "status", "auth_type", "auth_header_name", "auth_param_name", "allowed_domains"),
@@ -20,10 +18,6 @@ COLUMNS = (
 )
 VALUE_CHARACTERS_MAX = 65_536
 """What is read of stdin at most; the service has its own, smaller limit."""
-
-ADDRESS_CHARACTERS_MAX = 16_384
-PROGRESS_S = 15
-"""How often a progress message is printed."""
 
 
 @click.group(no_args_is_help=True)
@@ -101,31 +95,27 @@ async def connect(session: ApiSession, /, service: str, task: str, port: int, wi
     \b
         ferryman credential connect dropbox --task ID --client-id APP_KEY
     """
-    is_opened, chosen = options["is_opened"], {name: options[name] for name in ("name", "client_id", "scopes")}
+    chosen = {name: options[name] for name in ("name", "client_id", "scopes")}
     body = {"service": service, **{name: value for name, value in chosen.items() if value not in (None, ())}}
     if options["with_secret"]:
-        body["client_secret"] = _read_value("Client secret")
+        body["client_secret"] = read_client_secret()
     registered = await _registered_uris(session, service)
+    waited_port, path = consent.choose_callback(service, registered, port)
+    place = ConsentPlace(
+        port=waited_port,
+        path=path,
+        pasted_uri=consent.choose_pasted_uri(service, registered, port),
+        is_pasted=options["is_pasted"],
+        is_opened=options["is_opened"],
+        within=within,
+    )
     try:
-        if options["is_pasted"]:
-            uri = consent.choose_pasted_uri(service, registered, port)
-            begun = await _begin(session, task, {**body, "redirect_uri": uri}, is_opened=is_opened)
-            response = consent.read_response(await _read_line(within), redirect_uri=uri, state=begun["state"])
-        else:
-            port, path = consent.choose_callback(service, registered, port)
-            async with consent.serve_callback(port, path) as place:
-                begun = await _begin(session, task, {**body, "redirect_uri": place.uri}, is_opened=is_opened)
-                place.state = begun["state"]
-                response = await _wait_for_response(place, within)
-    except (consent.ConsentDeclinedError, consent.UnexpectedCallbackError) as refused:
-        session.screen.print_error(f"{refused}; nothing was connected")
-        return exits.REFUSED
-    except TimeoutError:
-        session.screen.print_error(f"no consent came within {within} s; nothing was connected")
-        return exits.FAILED
-    except OSError:
-        session.screen.print_error(f"port {port} of {consent.HOST} is taken; choose another with --port, or leave it out")
-        return exits.FAILED
+        begun, response = await obtain_consent(
+            session, lambda uri: session.client.begin_connection(task, {**body, "redirect_uri": uri}), place
+        )
+    except UnconnectedError as unconnected:
+        session.screen.print_error(str(unconnected))
+        return unconnected.code
     stored = await session.client.finish_connection(task, begun["state"], response.code, response.iss)
     _print_stored(session, stored, "connected")
     return None
@@ -143,45 +133,9 @@ async def _registered_uris(session: ApiSession, service: str) -> list[str]:
     return [uri for oauth in entries if oauth is not None for uri in oauth["redirect_uris"]]
 
 
-async def _begin(session: ApiSession, task: str, body: Mapping[str, Any], *, is_opened: bool) -> Mapping[str, Any]:
-    """Begin the connection and print where to consent; with --json, as one line."""
-    begun = await session.client.begin_connection(task, body)
-    page = {name: begun[name] for name in ("authorize_url", "expires_at")}
-    session.screen.print_result(page, f"Open this page and consent:\n\n{begun['authorize_url']}\n")
-    if is_opened:
-        webbrowser.open(begun["authorize_url"])
-    return begun
-
-
-async def _wait_for_response(place: consent.CallbackServer, within: int) -> consent.AuthorizationResponse:
-    """Return what the browser brings, and say every now and then that it is waited for."""
-    for remaining_s in range(within, 0, -PROGRESS_S):
-        click.echo(f"Waiting for the consent at {place.uri}, {remaining_s} s left.", err=True)
-        with contextlib.suppress(TimeoutError):
-            return await place.response(min(remaining_s, PROGRESS_S))
-    raise TimeoutError
-
-
-async def _read_line(within: int) -> str:
-    """Read one line of stdin, without a thread, which nothing could end."""
-    click.echo("Paste the address that your browser ends at:", err=True)
-    loop, ready = asyncio.get_running_loop(), asyncio.Event()
-    try:
-        loop.add_reader(sys.stdin, ready.set)
-    except PermissionError:
-        ready.set()  # a file, which is always ready
-    else:
-        try:
-            await asyncio.wait_for(ready.wait(), within)
-        finally:
-            loop.remove_reader(sys.stdin)
-    return sys.stdin.readline(ADDRESS_CHARACTERS_MAX)
-
-
 def _read_value(what: str = "Value") -> str:
     if sys.stdin.isatty():
         value: str = click.prompt(what, hide_input=True, err=True)
         return value
     # one line break at the end is the shell's, not the key's
-    text = sys.stdin.readline(VALUE_CHARACTERS_MAX) if what == "Client secret" else sys.stdin.read(VALUE_CHARACTERS_MAX)
-    return text.removesuffix("\n").removesuffix("\r")
+    return sys.stdin.read(VALUE_CHARACTERS_MAX).removesuffix("\n").removesuffix("\r")

@@ -13,6 +13,7 @@ from ferryman.cli import exits, service
 from ferryman.cli.commands import ApiSession, api_command, workspace_option
 from ferryman.cli.consent import ConsentDeclinedError, serve_callback
 from ferryman.cli.mcp_config import CLIENTS, HTTP, STDIO, describe_place, write_config
+from ferryman.cli.mcp_connect import connect
 from ferryman.cli.mcp_servers import SERVER_COMMANDS
 from ferryman.cli.mcp_stdio import serve_stdio
 from ferryman.client import PAGE_MAX
@@ -166,5 +167,5 @@ async def unlink(session: ApiSession, identity: str) -> None:
     session.screen.print_result({"unlinked": identity}, f"{identity} acts for nobody any longer.")
 
 
-for server_command in SERVER_COMMANDS:
+for server_command in (*SERVER_COMMANDS, connect):
     mcp.add_command(server_command)
