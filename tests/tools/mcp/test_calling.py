@@ -65,6 +65,12 @@ async def test_arguments_that_hold_a_key_are_not_sent(key: str) -> None:
     assert (result.block_reason, rig.count_calls()) == ("credential_leak", 0)
 
 
+async def test_a_person_is_not_shown_arguments_that_hold_a_key() -> None:
+    rig = RemoteRig(arguments={"text": f"my key is {TASK_KEY}"}, approvals=ALWAYS)
+    result = await rig.call()
+    assert (result.block_reason, len(rig.memory.approvals)) == ("credential_leak", 0)
+
+
 async def test_a_key_that_the_server_echoes_is_redacted() -> None:
     rig = RemoteRig()
     await rig.begin()

@@ -94,12 +94,21 @@ class RemoteCall:
         method, host = Method.POST.value, get_host(server)
         if person is None or not person.needs_form(host=host, method=method):
             return
+        await self._refuse_leak()
         grants = [
             f"{name}={describe_grant(item)}" for name, item in sorted(self.contact.credentials.items()) if item.label.hosts
         ]
         about = [f"server {server.name}", f"tool {self.pin.tool}", f"descriptor {self.pin.digest}", *grants]
         form = EffectForm(arguments=self.arguments, target=server.url, version="; ".join(about))
         await person.confirm(form, host=host, method=method)
+
+    async def _refuse_leak(self) -> None:
+        """Raise `CallRefusedError` for arguments that hold a credential: no person is shown one. The gate scans all that leaves
+        again."""
+        credentials = {**self.contact.others, **self.contact.credentials}
+        text = json.dumps(self.arguments, ensure_ascii=False)
+        if await self.deps.tools.redact(self.contact.server.owner, credentials.values(), text) != text:
+            raise CallRefusedError(refusal.LEAK_IN_ARGUMENTS)
 
     async def _call(self, client: McpClient, responses: Mapping[str, Any] | None) -> CallOutcome:
         state = None if self.continuation is None else self.continuation.state
@@ -202,11 +211,6 @@ class RemoteCall:
         message = await self.deps.tools.redact(self.contact.server.owner, credentials.values(), reason.message)
         blocked = reason.blocked and not self._is_begun
         return presenter.build_refusal(replace(reason, message=message, blocked=blocked))
-
-
-def write_arguments(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as the JSON that is scanned for credentials before anybody is shown them."""
-    return json.dumps(arguments, ensure_ascii=False)
 
 
 def _is_final(error: Exception) -> bool:

@@ -24,7 +24,7 @@ from ferryman.tools.approving.waiting import WaitingForPersonError
 from ferryman.tools.arguments import rendering_errors, run_argument_worker
 from ferryman.tools.declared.calling import limit_time
 from ferryman.tools.mcp.asking import Questioner
-from ferryman.tools.mcp.calling import RemoteCall, write_arguments
+from ferryman.tools.mcp.calling import RemoteCall
 from ferryman.tools.mcp.contacting import RemoteCallDependencies, ServerContact, open_contact
 from ferryman.tools.mcp.protocol.descriptors import ToolDescriptor, UnusableToolError, read_descriptor
 from ferryman.tools.mcp.verifying import find_server
@@ -44,7 +44,6 @@ def make_remote_preparer(deps: RemoteCallDependencies) -> CallPreparer:
             await run_argument_worker(owner, name, check_remote_arguments, name, schema, dict(context.arguments))
         opened = await open_contact(deps, server)
         contact = replace(opened, others={f"task {name}": keep_unsent(item) for name, item in context.credentials.items()})
-        await _refuse_leak(deps, contact, context.arguments)
         return await _prepare(deps, context, contact, pin, descriptor, going)
 
     return prepare
@@ -152,14 +151,6 @@ async def _read_accepted(
         return read_descriptor(parse_descriptor(texts[0])), json.loads(texts[1])[1]
     except UnusableToolError as error:
         raise CallRefusedError(refusal.refuse_disabled_tool(pin.name, str(error))) from None
-
-
-async def _refuse_leak(deps: RemoteCallDependencies, contact: ServerContact, arguments: Mapping[str, Any]) -> None:
-    """Raise `CallRefusedError` for arguments that hold a credential, before a person is shown them."""
-    credentials = {**contact.others, **contact.credentials}
-    text = write_arguments(arguments)
-    if await deps.tools.redact(contact.server.owner, credentials.values(), text) != text:
-        raise CallRefusedError(refusal.LEAK_IN_ARGUMENTS)
 
 
 offload.preload(check_remote_arguments)
