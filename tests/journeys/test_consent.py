@@ -29,15 +29,21 @@ def names(stack: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def visit(stack: Mapping[str, Any], address: str) -> str:
+    """Return the address that the calendar's consent page leads a browser to."""
+    return await visit_host(stack, address)
+
+
+async def visit_host(stack: Mapping[str, Any], address: str) -> str:
     """Return the address that a browser, with the simulated internet's names, is redirected to from `address`."""
     table = names(stack)
     parts = urlsplit(address)
-    port = table["dial"][table["names"][parts.hostname][0]]
+    host = str(parts.hostname)
+    port = table["dial"][table["names"][host][0]]
     tls = ssl.create_default_context(cafile=table["ca"])
     tls.load_cert_chain(table["client"])
     async with httpx.AsyncClient(verify=tls, trust_env=False) as browser:
         there = f"https://127.0.0.1:{port}{parts.path}?{parts.query}"
-        answer = await browser.get(there, headers={"host": HOST}, extensions={"sni_hostname": HOST})
+        answer = await browser.get(there, headers={"host": host}, extensions={"sni_hostname": host})
     assert answer.status_code == 302, answer.text
     return str(answer.headers["location"])
 
