@@ -257,14 +257,18 @@ class RemoteRig:
             workspace="w",
             agent="a",
         )
-        sealed = PUBLIC.seal(json.dumps(dict(self.arguments)).encode(), build_call_info("e", 0))
-        self.memory.tickets["e"] = {0: build_ticket(tool=self.tool, arguments=sealed, display_arguments=dict(self.arguments))}
+        self.memory.tickets["e"] = {0: self.build_ticket(0)}
 
-    def build_request(self) -> CallRequest:
-        return CallRequest(execution="e", seq=0, epoch=1, task="t", owner="o")
+    def build_ticket(self, seq: int) -> Ticket:
+        """Return the ticket of the call as number `seq` of the execution."""
+        sealed = PUBLIC.seal(json.dumps(dict(self.arguments)).encode(), build_call_info("e", seq))
+        return build_ticket(seq=seq, tool=self.tool, arguments=sealed, display_arguments=dict(self.arguments))
 
-    async def send(self) -> Ticket:
-        return await execute_call(self.tools, "mcp_tool", self.build_request())
+    def build_request(self, seq: int = 0) -> CallRequest:
+        return CallRequest(execution="e", seq=seq, epoch=1, task="t", owner="o")
+
+    async def send(self, seq: int = 0) -> Ticket:
+        return await execute_call(self.tools, "mcp_tool", self.build_request(seq))
 
     def with_form(self, schema: Mapping[str, Any]) -> FormServer:
         """Return the server, which asks with this form in the place of its own."""
