@@ -189,3 +189,19 @@ async def test_a_server_of_another_agent_is_no_tool_of_a_task(client: httpx.Asyn
     entry = {"type": "mcp", "config": {"server_id": server, "tool_name": "search"}}
     body = {"name": "t", "task_prompt": "Do it.", "model": "scripted/x", "tools": [entry]}
     assert (await client.post("/v1/tasks", json=body)).status_code == 422
+
+
+async def test_headers_are_replaced_and_the_values_of_others_are_gone(
+    client: httpx.AsyncClient, stage: Stage, server: str
+) -> None:
+    changed = await client.patch(f"{PLACE}/{server}", json={"headers": {"Authorization": f"Bearer {VALUE}"}})
+    assert (changed.json()["auth"], changed.json()["headers"]) == ("bearer", {"Authorization": "BEARER_TOKEN"})
+    assert [*stage.memory.credentials[f"{MCP_SERVERS}/{server}"]] == ["BEARER_TOKEN"]
+
+
+async def test_a_bearer_header_is_a_token_under_the_name_that_it_is_given(client: httpx.AsyncClient, stage: Stage) -> None:
+    named = {"headers": {"authorization": f"Bearer {VALUE}"}, "credentials": {"authorization": "BOOKS_KEY"}}
+    answer = (await add(client, **named)).json()
+    assert (answer["auth"], answer["headers"]) == ("bearer", {"Authorization": "BOOKS_KEY"})
+    (sealed,) = stage.memory.credentials[f"{MCP_SERVERS}/{answer['server_id']}"].values()
+    assert (sealed.label.name, sealed.label.auth_type) == ("BOOKS_KEY", "bearer")

@@ -142,6 +142,20 @@ async def enable(session: ApiSession, name: str, agent: str | None) -> None:
 
 @click.command()
 @click.argument("name")
+@click.option("--url", help="Another endpoint: nothing of the server is accepted any more.")
+@click.option("--header", "headers", multiple=True, metavar="HEADER", help="A header to be sent from now on; repeat for more.")
+@AGENT
+@api_command
+async def update(session: ApiSession, /, name: str, url: str | None, headers: tuple[str, ...], agent: str | None) -> None:
+    """Change where the MCP server NAME is, or all headers that it is sent: values are asked for, or read as by `add`."""
+    change: dict[str, Any] = {} if url is None else {"url": url}
+    if headers:
+        change["headers"] = {header: _read_value(header) for header in headers}
+    await _change(session, agent, name, change)
+
+
+@click.command()
+@click.argument("name")
 @AGENT
 @api_command
 async def refresh(session: ApiSession, name: str, agent: str | None) -> None:
@@ -161,7 +175,7 @@ async def remove(session: ApiSession, name: str, agent: str | None) -> None:
     session.screen.print_result({"name": name, "removed": True}, f"{name} is removed.")
 
 
-SERVER_COMMANDS = (add, list_, show, accept, enable, disable, refresh, remove)
+SERVER_COMMANDS = (add, list_, show, accept, enable, disable, update, refresh, remove)
 """What `ferryman mcp` has of this file."""
 
 

@@ -6,8 +6,7 @@ Nothing is fetched here: a key holder lists the tools of a server, and stores wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -15,22 +14,13 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.changes import change_value
-from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential, find_name_problems
-from ferryman.domain.http.url import parse_url
 from ferryman.domain.ids import is_id
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.remote_servers.names import find_server_name_problem
 from ferryman.domain.remote_servers.pin import PinState
 from ferryman.domain.remote_servers.pins import accept_pins, disable_pins, forget_acceptance
 from ferryman.domain.remote_servers.server import RemoteServer, ServerAuth, ServerState
-from ferryman.domain.remote_servers.server_problems import (
-    AUTHORIZATION,
-    BEARER_NAME,
-    find_auth_problems,
-    find_header_problems,
-    find_url_problems,
-    name_credentials,
-)
+from ferryman.domain.remote_servers.server_problems import find_url_problems
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.serving.api.access import READS, Dependencies, Manager, Reader
 from ferryman.serving.api.agents import OwnedAgent
@@ -38,9 +28,9 @@ from ferryman.serving.api.errors import ConflictError, NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.remote_tools import describe_tools
+from ferryman.serving.api.server_values import delete_unnamed, read_values, seal_values
 from ferryman.serving.api.shapes import remote_server as shapes
 
-BEARER = "Bearer "
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/agents/{agent_id}/mcp", tags=["MCP servers"])
 
 
@@ -63,25 +53,13 @@ OwnedServer = Annotated[RemoteServer, Depends(_server)]
 async def create_mcp_server(
     body: shapes.NewRemoteServer, agent: OwnedAgent, deps: Dependencies, _: Manager, once: Idempotency, response: Response
 ) -> shapes.RemoteServerResponse:
-    values = {header: value.get_secret_value() for header, value in body.headers.items()}
-    names = dict(body.credentials)
-    auth = _choose_auth(body)
-    token = None if body.auth is None or body.auth.token is None else body.auth.token.get_secret_value()
-    bearer = next((header for header in values if _is_bearer(header, values[header])), None)
-    token_name = BEARER_NAME
-    if bearer is not None and body.auth is None:
-        auth, token = ServerAuth.BEARER, values.pop(bearer)[len(BEARER) :].strip()
-        token_name = names.pop(bearer, BEARER_NAME)
-    problems = [*_find_server_name_problems(body.name), *find_url_problems(body.url), *find_auth_problems(auth, token, values)]
-    problems += find_header_problems(values, names)
-    problems += [replace(problem, field="credentials") for problem in find_name_problems(token_name)]
+    known = body.auth
+    read = read_values(
+        body.headers, body.credentials, auth=None if known is None else known.type, token=None if known is None else known.token
+    )
+    problems = [*_find_server_name_problems(body.name), *find_url_problems(body.url), *read.problems]
     if problems:
         raise InvalidInputError(problems)
-    headers = name_credentials(values, names)
-    sealed = {name: (header, values[header]) for header, name in headers.items()}
-    if token is not None:
-        headers[AUTHORIZATION] = token_name
-        sealed[token_name] = (AUTHORIZATION, token)
     server = RemoteServer(
         id=once.name("mcp"),
         owner=agent.owner,
@@ -89,15 +67,15 @@ async def create_mcp_server(
         agent=agent.id,
         name=body.name,
         url=body.url,
-        auth=auth,
-        headers=headers,
+        auth=read.auth,
+        headers=read.headers,
         created_at=once.now,
         updated_at=once.now,
     )
     location = f"/v1/agents/{agent.id}/mcp/{server.id}"
     await deps.remote_servers.create(server)  # again in the next attempt under the same key, which changes nothing
     try:
-        await _seal_values(deps, server, sealed)
+        await seal_values(deps, server, read.values)
     except BaseException:
         await deps.remote_servers.delete(server.id)
         raise
@@ -121,15 +99,12 @@ async def get_mcp_server(server: OwnedServer) -> shapes.RemoteServerResponse:
 async def change_mcp_server(
     body: shapes.RemoteServerChange, server: OwnedServer, deps: Dependencies, _: Manager
 ) -> shapes.RemoteServerResponse:
-    fields, values = body.model_fields_set, {name: value.get_secret_value() for name, value in body.headers.items()}
-    changes: dict[str, Any] = {}
+    fields, changes, read = body.model_fields_set, dict[str, Any](), None
     problems = [] if "url" not in fields else find_url_problems(body.url)
     if "headers" in fields:
-        if server.auth not in (ServerAuth.HEADERS, ServerAuth.NONE):
-            problems.append(Problem("headers", f"cannot be changed where auth.type is {server.auth}: add the server again"))
-        problems += find_header_problems(values, {})
-        changes["headers"] = name_credentials(values, {})
-        changes["auth"] = ServerAuth.HEADERS if values else ServerAuth.NONE
+        read = read_values(body.headers, {}, auth=ServerAuth.OAUTH if server.auth is ServerAuth.OAUTH else None)
+        problems += read.problems
+        changes |= {"headers": read.headers, "auth": read.auth}
     if problems:
         raise InvalidInputError(problems)
     if "enabled" in fields:
@@ -140,10 +115,11 @@ async def change_mcp_server(
     if is_moved:
         changes |= {"url": body.url, "pins": forget_acceptance(server.pins), "authorization": None, "state": ServerState.NEW}
     changed = change_value(server, changes, now=deps.clock.now())
+    if read is not None:
+        await seal_values(deps, changed, read.values)
     stored = await deps.remote_servers.update(changed, [*changes], since=server.generation)
-    if "headers" in fields:
-        await _seal_values(deps, stored, {name: (header, values[header]) for header, name in stored.headers.items()})
-    return describe_server(await _list(deps, stored) if is_moved or "headers" in fields else stored)
+    await delete_unnamed(deps, server, stored)
+    return describe_server(await _list(deps, stored) if is_moved or read is not None else stored)
 
 
 @router.delete("/{server_id}", status_code=204, summary="Remove an MCP server, with its credentials")
@@ -198,16 +174,6 @@ def describe_server(server: RemoteServer) -> shapes.RemoteServerResponse:
     )
 
 
-def _is_bearer(header: str, value: str) -> bool:
-    return header.lower() == AUTHORIZATION.lower() and value.startswith(BEARER)
-
-
-def _choose_auth(body: shapes.NewRemoteServer) -> ServerAuth:
-    if body.auth is not None:
-        return body.auth.type
-    return ServerAuth.HEADERS if body.headers else ServerAuth.NONE
-
-
 def _find_server_name_problems(name: str) -> Collection[Problem]:
     problem = find_server_name_problem(name)
     return [] if problem is None else [Problem("name", problem)]
@@ -220,28 +186,3 @@ async def _list(deps: ApiDependencies, server: RemoteServer) -> RemoteServer:
     if stored is None:
         raise ConflictError("the MCP server was removed meanwhile")
     return stored
-
-
-async def _seal_values(deps: ApiDependencies, server: RemoteServer, values: Mapping[str, tuple[str, str]]) -> None:
-    """Seal the values of headers, each by the name of its credential with its header."""
-    now = deps.clock.now()
-    for name, (header, value) in values.items():
-        is_bearer = server.auth is ServerAuth.BEARER and header == AUTHORIZATION
-        label = Label(
-            owner=server.owner,
-            task=server.id,
-            name=name,
-            version=await deps.server_credentials.next_version(server.id, name),
-            service=server.id,
-            auth_type=AuthType.BEARER if is_bearer else AuthType.HEADER,
-            auth_header_name=None if is_bearer else header,
-            hosts=(parse_url(server.url).host,),
-        )
-        sealed = SealedCredential(
-            label=label,
-            ciphertext=deps.sealer.seal(value.encode(), deps.info(label)),
-            key_version=deps.sealer.version,
-            created_at=now,
-            updated_at=now,
-        )
-        await deps.server_credentials.put(sealed)
