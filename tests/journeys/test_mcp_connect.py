@@ -62,7 +62,8 @@ async def test_a_server_is_connected_listed_and_called_with_a_token_for_itself(j
     assert [(row["tool"], row["blocked"]) for row in record["tool_calls"]] == [("books__echo", False)]
     for token in (await journey.admin.read_oauth(login))["issued"]:
         if not token.startswith("code_"):
-            canary.register_value("a token of an MCP server", token)
+            # of a signed token the signature: the rest names hosts, as certificates do in the same encoding
+            canary.register_value("a token of an MCP server", token.rpartition(".")[2])
 
 
 async def test_a_token_that_has_expired_is_renewed_for_its_resource(journey: Journey) -> None:
