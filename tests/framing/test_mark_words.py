@@ -45,7 +45,7 @@ NAMES = st.lists(st.sampled_from(APART), min_size=12, max_size=12).map(
 @settings(derandomize=True, max_examples=2_000, deadline=None)
 @given(before=PIECES, name=st.just("") | NAMES, after=PIECES)
 def test_a_mark_is_only_in_a_text_that_may_hold_it(before: str, name: str, after: str) -> None:
-    like = marks._show_shape(before + name + after)
+    like = marks.show_shape(before + name + after)
     possible = find_possible_marks(like)
     assert all(may_be or not pattern.search(like) for may_be, (pattern, _) in zip(possible, marks._HARMLESS, strict=True))
 

@@ -171,7 +171,7 @@ def count_imitations(text: str) -> int:
 
 def count_marks(text: str) -> tuple[int, ...]:
     """Count the marks of each kind in `text`."""
-    like = _show_shape(text)
+    like = show_shape(text)
     possible = zip(find_possible_marks(like), _HARMLESS, strict=True)
     return tuple(sum(1 for _ in pattern.finditer(like)) if may_be else 0 for may_be, (pattern, _) in possible)
 
@@ -198,12 +198,12 @@ def _split_at_comments(text: str) -> Iterator[str]:
 
 def rewrite_marks(text: str) -> str:
     """Return `text` with every mark rewritten so that it reads as an ordinary word."""
-    like = _show_shape(text)
+    like = show_shape(text)
     possible = find_possible_marks(like)
     for kind, (pattern, harmless) in enumerate(_HARMLESS):
         if possible[kind] and pattern.search(like):
             text = "".join(_replace(text, like, pattern, harmless))
-            like = _show_shape(text)
+            like = show_shape(text)
             possible = find_possible_marks(like)
     return text
 
@@ -217,7 +217,7 @@ def _replace(text: str, like: str, pattern: re.Pattern[str], harmless: Callable[
     yield text[done:]
 
 
-def _show_shape(text: str) -> str:
+def show_shape(text: str) -> str:
     """Return `text` by its shape, character for character."""
     if text.isascii():
         return text

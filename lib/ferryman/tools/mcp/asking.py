@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ferryman.domain.approvals.answers import find_answer_problems
 from ferryman.domain.approvals.approval import ApprovalState
-from ferryman.domain.approvals.question import PAGE, QuestionForm, check_questions
-from ferryman.domain.approvals.question_fields import UnaskableQuestionError
+from ferryman.domain.approvals.question import FORM, PAGE, QuestionForm, check_questions
+from ferryman.domain.approvals.question_fields import UnaskableQuestionError, asks_for_secret, list_fields
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.continuation import ROUNDS_MAX, Continuation, ServerQuestion, encode_continuation
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.receipts.receipt import canonicalize
 from ferryman.domain.remote_servers.pin import ToolPin
+from ferryman.framing.escapes import replace_lookalikes
+from ferryman.framing.marks import show_shape
 from ferryman.ports.errors import NotSentError, UnavailableError
 from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.approving.authority import CallPlace, answers, denies
@@ -65,6 +67,7 @@ class Questioner:
         if before.rounds >= ROUNDS_MAX:
             raise UnaskableQuestionError(f"it has asked {ROUNDS_MAX} times before")
         check_questions(questions)
+        check_shapes(questions)
         await self._check_secrets([(item.key, item.message, item.schema, item.url) for item in questions])
         form = QuestionForm(
             server=self.contact.server.name,
@@ -140,6 +143,23 @@ class Questioner:
             raise UnaskableQuestionError(refused.refusal.message.removeprefix(refusal.ERROR)) from None
         if clean != text:
             raise UnaskableQuestionError("it holds a credential")
+
+
+def check_shapes(questions: Sequence[ServerQuestion]) -> None:
+    """Raise `UnaskableQuestionError` where a form asks for a secret in letters of other scripts that look like Latin ones."""
+    for question in questions:
+        if question.mode == FORM:
+            if asks_for_secret(_show_shapes(question.message)):
+                raise UnaskableQuestionError("a form may not ask for a secret, such as a password or a key")
+            list_fields(_show_shapes(question.schema))
+
+
+def _show_shapes(value: Any) -> Any:
+    if isinstance(value, str):
+        return replace_lookalikes(show_shape(value))
+    if isinstance(value, Mapping):
+        return {_show_shapes(name): _show_shapes(inner) for name, inner in value.items()}
+    return [_show_shapes(inner) for inner in value] if isinstance(value, list) else value
 
 
 def refuse_answer(why: str) -> Refusal:

@@ -24,6 +24,7 @@ from ferryman.tools.mcp.protocol.client import McpClient
 from ferryman.tools.mcp.protocol.eras import ClientCapabilities
 from ferryman.tools.mcp.protocol.errors import HttpStatusError, McpClientError
 from ferryman.tools.mcp.protocol.sessions import SessionCache
+from ferryman.tools.mcp.telling import remove_credentials
 from ferryman.tools.tokens.single_flight import SingleFlight
 
 DESCRIPTORS_MAX, DESCRIPTORS_S = 512, 3_600.0
@@ -144,13 +145,18 @@ async def list_with(deps: RemoteCallDependencies, contact: ServerContact, call: 
     except CallRefusedError as refused:
         raise UnreachableServerError(_describe(refused)) from None
     info = client.server_info
-    return ServerListing(
+    listed = ServerListing(
         tools=[(tool.name, tool.raw) for tool in listing.tools],
         refused=[(tool.name, tool.reason) for tool in listing.refused],
         info=ServerInfo(name=info.name, title=info.title, version=info.version),
         instructions=client.instructions,
         revision=client.revision,
     )
+    everything = [*contact.credentials.values(), *contact.others.values()]
+    try:
+        return await remove_credentials(deps.tools.redact, contact.server.owner, everything, listed)
+    except CallRefusedError as refused:
+        raise UnreachableServerError(_describe(refused)) from None
 
 
 def get_host(server: RemoteServer) -> str:
