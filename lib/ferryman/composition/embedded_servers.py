@@ -28,7 +28,7 @@ from ferryman.framing.frame import neutralize_unframed
 from ferryman.inmemory.log import NoLog
 from ferryman.ports.gate import CallPolicy, StreamGate
 from ferryman.tools.mcp.protocol.errors import McpClientError, ServerError
-from ferryman.tools.mcp.protocol.rendering import render_completed, render_error
+from ferryman.tools.mcp.protocol.rendering import render_error, render_off_loop
 from ferryman.tools.stdio.configuration import build_credentials, read_local_servers, read_variables
 from ferryman.tools.stdio.server import LocalTool, RunningServer
 
@@ -121,7 +121,7 @@ class EmbeddedServers:
             return replace(await self._present(name, render_error(error)), ok=False, code=FAILED)
         except McpClientError as error:
             return ToolCallResult.from_refusal(name, refusal.report_failure(str(error)))
-        result = await self._present(name, render_completed(completed))
+        result = await self._present(name, await render_off_loop(EMBEDDED, completed))
         return replace(result, ok=False, code=FAILED) if completed.is_error else result
 
     async def read_errors(self, server: str) -> str:

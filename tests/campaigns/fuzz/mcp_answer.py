@@ -39,7 +39,10 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 class HostileServer:
-    """Answers every message with one body under one head, in pieces of `size` bytes; it counts calls of tools."""
+    """Answers every message with one body under one head, in pieces of `size` bytes; it counts calls of tools.
+
+    The number 1 as an id or a token in the body is that of the request, which begins at random.
+    """
 
     def __init__(self, status: int, headers: list[tuple[str, str]], body: bytes, size: int) -> None:
         self.status, self.headers, self.body, self.size = status, headers, body, size
@@ -48,9 +51,13 @@ class HostileServer:
     async def exchange(self, message: HttpMessage, reader: ResponseReader) -> bool:
         """Hand the response to `reader`."""
         self.calls += message.has_effect
+        number = b"1" if message.body is None else str(message.body.get("id", 1)).encode()
+        body = self.body
+        for name in (b'"id": ', b'"progressToken": '):
+            body = body.replace(name + b"1,", name + number + b",")
         if await reader.begin(self.status, self.headers):
-            for start in range(0, len(self.body), self.size):
-                if not await reader.feed(self.body[start : start + self.size]):
+            for start in range(0, len(body), self.size):
+                if not await reader.feed(body[start : start + self.size]):
                     break
         return True
 
@@ -78,9 +85,9 @@ async def _wait(_: float) -> None:
 
 async def _ask(server: HostileServer, revision: str, what: str) -> None:
     sessions = SessionCache(clock=lambda: 0.0)
-    if revision != MODERN:
-        sessions.put("k", ClientSession(id="s", revision=revision))
     client = McpClient(server, owner="o", revision=revision, sessions=sessions, session_key="k", capabilities=ALL, sleep=_wait)
+    if revision != MODERN:
+        sessions.put(client.session_key, ClientSession(id="s", revision=revision))
     asking: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {
         "list": client.list_tools,
         "task": lambda: client.get_task("a"),

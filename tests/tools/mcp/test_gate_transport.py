@@ -52,9 +52,13 @@ RESULT = {"content": [{"type": "text", "text": "done"}], "tools": []}
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_requests_of_one_client_share_a_connection(harness: GateHarness, stream: bool) -> None:  # noqa: F811
-    server = KeepingServer(
-        answer=lambda _, number: write_response({"jsonrpc": "2.0", "id": number, "result": RESULT}, stream=stream)
-    )
+    server = KeepingServer()
+
+    def answer(connection: int, number: int) -> bytes:
+        request = json.loads(server.requests[connection][number - 1].partition(b"\r\n\r\n")[2])
+        return write_response({"jsonrpc": "2.0", "id": request["id"], "result": RESULT}, stream=stream)
+
+    server.answer = answer
     transport = build_transport(harness)
     client = build_client(transport)
     async with serve(harness, server):

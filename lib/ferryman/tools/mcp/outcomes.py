@@ -18,7 +18,7 @@ from ferryman.tools.mcp.protocol.errors import (
     SessionLostError,
     UnwritableArgumentError,
 )
-from ferryman.tools.mcp.protocol.rendering import render_completed, render_error
+from ferryman.tools.mcp.protocol.rendering import render_error, render_off_loop
 from ferryman.tools.mcp.protocol.results import Completed
 
 TOOL_FAILED = "tool_failed"
@@ -40,7 +40,7 @@ class OutcomePresenter:
 
     async def present(self, completed: Completed, notices: tuple[str, ...] = ()) -> ToolCallResult:
         """Return the result of a call that is done, after the `notices`, sentences of ours about what happened meanwhile."""
-        result = await self._present(render_completed(completed))
+        result = await self._present(await render_off_loop(self.call.execution.owner, completed))
         if completed.is_error and result.ok:
             result = replace(result, ok=False, code=TOOL_FAILED, suggestion=find_suggestion(TOOL_FAILED))
         return add_notices(result, notices)

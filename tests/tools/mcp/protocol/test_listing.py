@@ -138,6 +138,13 @@ async def test_pages_without_an_end_are_refused() -> None:
     assert len(server.messages) == 50
 
 
+async def test_a_page_that_follows_itself_is_asked_for_once() -> None:
+    server = WrittenServer(reply({"tools": [], "nextCursor": "again"}))
+    with pytest.raises(InvalidServerAnswerError, match="follows itself"):
+        await make_client(server).list_tools()
+    assert len(server.messages) == 2
+
+
 async def test_pages_with_too_many_bytes_are_refused() -> None:
     server = WrittenServer(follow(lambda number: [build_tool(f"{number}", description="x" * 60_000)] * 3))
     with pytest.raises(AnswerTooLargeError):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ferryman.ports.gate import CallPolicy
-from ferryman.tools.mcp.protocol import Completed, ServerError, render_completed, render_error
+from ferryman.tools.mcp.protocol import Completed, ServerError, render_completed, render_error, render_off_loop
 from ferryman.tools.mcp.protocol.results import read_completed
 from tests.egress.conftest import Names
 from tests.egress.gates import build_offline_gate
@@ -112,3 +113,14 @@ async def test_what_a_server_says_of_an_error_is_framed_and_without_credentials(
 def test_a_failure_of_a_tool_is_its_word_alone() -> None:
     completed = read_completed({"content": [], "isError": True})
     assert completed == Completed(content=(), structured=None, is_error=True)
+
+
+async def test_a_large_answer_is_rendered_in_a_worker_alike() -> None:
+    result = {"content": [write_text("a" * 100_000)], "structuredContent": {"values": list(range(1_000))}}
+    completed = read_completed(result)
+    assert await render_off_loop("o", completed) == render_completed(completed)
+
+
+async def test_a_small_answer_is_rendered_at_once() -> None:
+    completed = replace(read_completed({"content": [write_text("a")]}), size_bytes=60)
+    assert (await render_off_loop("o", completed)).body == b"a"

@@ -110,6 +110,14 @@ async def test_clients_of_one_key_share_a_session_and_its_ids() -> None:
     assert (server.count, len(ids), len(set(ids))) == (1, 3, 3)
 
 
+async def test_a_session_has_what_was_offered_when_it_was_begun() -> None:
+    server, cache = SessionServer(), SessionCache()
+    for capabilities in (ClientCapabilities(), ClientCapabilities(form=True), ClientCapabilities(form=True)):
+        await build_client(server, cache=cache, capabilities=capabilities).list_tools()
+    offered = [request.body["params"]["capabilities"] for request in server.messages if request.body["method"] == "initialize"]  # type: ignore[index]
+    assert offered == [{}, {"elicitation": {"form": {}}}]
+
+
 async def test_a_lost_session_is_begun_again_for_what_has_no_effect() -> None:
     server = SessionServer()
     client = build_client(server)
@@ -289,10 +297,9 @@ async def test_a_question_is_handed_to_the_caller() -> None:
     assert (answer["error"]["code"], len(questions)) == (-32602, 1)
 
 
-async def test_questions_are_not_offered_where_nobody_answers_them() -> None:
-    server = SessionServer()
-    await build_client(server, capabilities=ClientCapabilities(form=True, url=True)).list_tools()
-    assert server.messages[0].body["params"]["capabilities"] == {}  # type: ignore[index]
+async def test_a_question_that_nobody_answers_is_cancelled() -> None:
+    (answer,) = await answer_request(ask("elicitation/create", FORM), capabilities=ClientCapabilities(form=True))
+    assert answer["result"] == {"action": "cancel"}
 
 
 async def test_too_many_requests_are_refused() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ferryman.tools.mcp.protocol.answer_reader import Progress
-from ferryman.tools.mcp.protocol.client import McpClient, ServerInfo
+from ferryman.tools.mcp.protocol.client import McpClient
 from ferryman.tools.mcp.protocol.descriptors import (
     RefusedTool,
     ServerToolListing,
@@ -23,7 +23,7 @@ from ferryman.tools.mcp.protocol.errors import (
     UnsupportedServerError,
     UnwritableArgumentError,
 )
-from ferryman.tools.mcp.protocol.rendering import render_completed, render_error
+from ferryman.tools.mcp.protocol.rendering import render_completed, render_error, render_off_loop
 from ferryman.tools.mcp.protocol.results import (
     CallOutcome,
     Completed,
@@ -58,7 +58,6 @@ __all__ = [
     "RemoteTask",
     "RemoteTaskStatus",
     "ServerError",
-    "ServerInfo",
     "ServerToolListing",
     "SessionCache",
     "SessionLostError",
@@ -71,4 +70,5 @@ __all__ = [
     "read_descriptor",
     "render_completed",
     "render_error",
+    "render_off_loop",
 ]

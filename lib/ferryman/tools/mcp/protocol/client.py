@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from ferryman import offload
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.mcp_codes import ErrorCode
 from ferryman.domain.mcp_revisions import LEGACY, MODERN, SERVER_INFO
+from ferryman.domain.remote_servers.server import ServerInfo
 from ferryman.tools.mcp.protocol.answer_reader import AnswerReader, OnProgress
 from ferryman.tools.mcp.protocol.bounds import (
     ANSWER_BYTES_MAX,
@@ -47,6 +48,7 @@ from ferryman.tools.mcp.protocol.errors import (
 from ferryman.tools.mcp.protocol.headers import write_parameter_headers
 from ferryman.tools.mcp.protocol.results import (
     CallOutcome,
+    Completed,
     RemoteTask,
     check_complete,
     read_call_result,
@@ -61,21 +63,12 @@ _LEGACY_STATUSES = frozenset((400, 404, 405, 406, 415, 422, 501))
 """HTTP statuses that a server of 2025 may answer a request of 2026 with."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
-    """What a server calls itself, in a stranger's words."""
-
-    name: str = ""
-    title: str = ""
-    version: str = ""
-
-
 class McpClient:
     """A client of one server, for `owner`, whose answers are read in that owner's share of the workers.
 
     `revision` is the one that was agreed on last, None at first; the caller remembers it. `sessions` are those of 2025-11-25,
     under `session_key`: the server, and what authorizes the client there. `on_progress` is told reports of progress of calls,
-    `on_elicitation` answers what a server of 2025-11-25 asks in the middle of one; without it, that is not offered there.
+    `on_elicitation` answers what a server of 2025-11-25 asks in the middle of one; without it, that is cancelled.
     After any request, `server_info` and `instructions` have what the server says of itself.
 
     Every method raises `McpClientError`, and `CallRefusedError` where the transport does.
@@ -99,10 +92,10 @@ class McpClient:
         self.instructions = ""
         self._owner, self._on_progress = owner, on_progress
         self._sessions = sessions or SessionCache()
-        self._session_key = session_key
-        self._clock = self._sessions.clock
         self._capabilities = capabilities or ClientCapabilities()
-        self._session_capabilities = ClientCapabilities() if on_elicitation is None else self._capabilities
+        # what was offered at initialize is offered for as long as the session lasts
+        self.session_key = f"{session_key}, {self._capabilities.declare(LEGACY[0])}"
+        self._clock = self._sessions.clock
         self._conversation = ServerConversation(
             transport=transport,
             owner=owner,
@@ -115,7 +108,7 @@ class McpClient:
     async def discover(self) -> None:
         """Negotiate a revision with the server, whatever was agreed on before. Nothing at the server changes by it."""
         self.revision = None
-        self._sessions.forget(self._session_key)
+        self._sessions.forget(self.session_key)
         await self._agree()
 
     async def list_tools(self) -> ServerToolListing:
@@ -174,8 +167,10 @@ class McpClient:
             has_effect=True,
             on_progress=self._on_progress,
         )
-        result = _get_result(await self._ask(request))
-        return read_call_result(result, self._capabilities) if self.revision == MODERN else read_completed(result)
+        reader = await self._ask(request)
+        result = _get_result(reader)
+        outcome = read_call_result(result, self._capabilities) if self.revision == MODERN else read_completed(result)
+        return replace(outcome, size_bytes=reader.size_bytes) if isinstance(outcome, Completed) else outcome
 
     async def get_task(self, task_id: str) -> RemoteTask:
         """Return the task as it is now (2026-07-28)."""
@@ -222,7 +217,7 @@ class McpClient:
         except (HttpStatusError, ServerError) as error:
             is_lost = session is not None and session.id is not None and error.status == 404
             if is_lost and not (isinstance(error, ServerError) and error.code == ErrorCode.METHOD_NOT_FOUND):
-                self._sessions.forget(self._session_key)
+                self._sessions.forget(self.session_key)
                 if request.has_effect:
                     raise SessionLostError("the MCP server has ended its session, and did not execute the call") from None
             elif isinstance(error, ServerError) and error.code == ErrorCode.UNSUPPORTED_VERSION and session is None:
@@ -236,7 +231,7 @@ class McpClient:
     async def _ask_once(self, request: ProtocolRequest, session: ClientSession | None) -> AnswerReader:
         reader = await self._conversation.ask(request, session)
         if session is not None:
-            self._sessions.put(self._session_key, session)
+            self._sessions.put(self.session_key, session)
         self._note_server(_get_result(reader).get("_meta"))
         return reader
 
@@ -244,7 +239,7 @@ class McpClient:
         """Return the session to ask in, None in 2026-07-28. `checked` asks whether one that was idle is there still."""
         if self.revision == MODERN:
             return None
-        session = self._sessions.find(self._session_key)
+        session = self._sessions.find(self.session_key)
         if session is None:
             return await self._begin()
         self.revision = session.revision
@@ -252,7 +247,7 @@ class McpClient:
         if checked and not is_fresh:
             with suppress(ServerError):  # an answer, too
                 await self._ask(ProtocolRequest(method="ping"))
-            session = self._sessions.find(self._session_key) or await self._begin()
+            session = self._sessions.find(self.session_key) or await self._begin()
         return session
 
     async def _begin(self) -> ClientSession | None:
@@ -299,7 +294,7 @@ class McpClient:
     async def _initialize(self, revision: str) -> ClientSession:
         params = {
             "protocolVersion": revision,
-            "capabilities": self._session_capabilities.declare(revision),
+            "capabilities": self._capabilities.declare(revision),
             "clientInfo": CLIENT,
         }
         reader = await self._conversation.initialize(ProtocolRequest(method="initialize", params=params))
@@ -314,7 +309,7 @@ class McpClient:
         session.number()  # initialize
         with suppress(CallRefusedError):  # whether the server took it, its answer to the next request tells
             await self._conversation.notify("notifications/initialized", None, session)
-        self._sessions.put(self._session_key, session)
+        self._sessions.put(self.session_key, session)
         return session
 
     def _note_server(self, meta: Any) -> None:

@@ -25,7 +25,7 @@ class ToolDescriptor:
     input_schema: Mapping[str, Any] = field(repr=False)
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     annotations: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    headers: tuple[ParameterHeader, ...] = ()
+    headers: tuple[ParameterHeader, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

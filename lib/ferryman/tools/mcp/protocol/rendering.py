@@ -10,11 +10,23 @@ import json
 import re
 from typing import Any
 
+from ferryman import offload
 from ferryman.domain.http.request import InboundResponse
+from ferryman.tools.mcp.protocol.bounds import SMALL_BYTES
 from ferryman.tools.mcp.protocol.errors import ServerError
 from ferryman.tools.mcp.protocol.results import Completed, ContentBlock, ContentKind
 
 _MEDIA_TYPE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.+_-]{0,63}/[a-zA-Z0-9][a-zA-Z0-9.+_-]{0,99}", re.ASCII)
+
+
+async def render_off_loop(owner: str, completed: Completed) -> InboundResponse:
+    """Return what `render_completed` does, from a worker process where the answer is not small."""
+    if completed.size_bytes <= SMALL_BYTES:
+        return render_completed(completed)
+    try:
+        return await offload.run(owner, offload.TEXT, render_completed, completed)
+    except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError):
+        return _respond("The answer is omitted, because it takes too long to read.", "text/plain")
 
 
 def render_completed(completed: Completed) -> InboundResponse:
@@ -57,6 +69,9 @@ def _is_same(text: str, structured: Any) -> bool:
 
 def _write(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+offload.preload(render_completed)
 
 
 def _respond(text: str, media_type: str) -> InboundResponse:

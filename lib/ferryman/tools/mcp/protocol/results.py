@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ferryman.tools.mcp.protocol.bounds import (
+    ANSWER_BYTES_MAX,
     CONTENT_MAX,
     ID_CHARACTERS_MAX,
     INPUTS_MAX,
@@ -48,11 +49,15 @@ class ContentBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """A call that is done; `structured` is any JSON, None where there is none, `is_error` the tool's own word for a failure."""
+    """A call that is done; `structured` is any JSON, None where there is none, `is_error` the tool's own word for a failure.
+
+    `size_bytes` is the size of the answer that it was in; where nobody says, it may be as large as any.
+    """
 
     content: tuple[ContentBlock, ...] = field(default=(), repr=False)
     structured: Any = field(default=None, repr=False)
     is_error: bool = False
+    size_bytes: int = ANSWER_BYTES_MAX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
