@@ -138,7 +138,7 @@ class _HeadReader:
     """Reads the head of a response, and nothing of its body."""
 
     status: int = 0
-    headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    headers: Sequence[tuple[str, str]] = field(default_factory=tuple, repr=False)
 
     async def begin(self, status: int, headers: Sequence[tuple[str, str]]) -> bool:
         self.status, self.headers = status, tuple(headers)

@@ -315,8 +315,9 @@ class McpClient:
     def _note_server(self, meta: Any) -> None:
         info = meta.get(SERVER_INFO) if isinstance(meta, Mapping) else None
         if isinstance(info, Mapping):
-            texts = (info.get(name) for name in ("name", "title", "version"))
-            self.server_info = ServerInfo(*(text[:TEXT_CHARACTERS_MAX] if isinstance(text, str) else "" for text in texts))
+            texts = {name: info.get(name) for name in ("name", "title", "version")}
+            cut = {name: text[:TEXT_CHARACTERS_MAX] if isinstance(text, str) else "" for name, text in texts.items()}
+            self.server_info = ServerInfo(**cut)
 
     def _note_instructions(self, result: Mapping[str, Any]) -> None:
         instructions = result.get("instructions")
