@@ -49,6 +49,8 @@ _FAULTS = (
     ("standing approvals of all workspaces are revoked", f"{MEMORY}.approvals:MemoryApprovals.revoke_standing", "known.workspace != workspace", "False", WORKSPACE, "an id in the path"),
     ("standing approvals are for anybody's tasks", f"{API}.standing_approvals:_check_task", "not caller.sees(task)", "False", OWNER, "an id in the body"),
     ("agents of all workspaces are found", f"{MEMORY}.agents:MemoryAgents.get", "(stored.owner, stored.workspace) == (owner, workspace)", "stored.owner == owner", WORKSPACE, "an id in the path"),
+    ("MCP servers of all owners are found", f"{API}.remote_servers:find_server", "stored.place != (agent.owner, agent.workspace, agent.id)", "False", OWNER, "an id in the path"),
+    ("MCP servers of all workspaces are found", f"{API}.remote_servers:find_server", "stored.place != (agent.owner, agent.workspace, agent.id)", "stored.owner != agent.owner", WORKSPACE, "an id in the path"),
     ("API keys of all workspaces are revoked", f"{MEMORY}.api_keys:MemoryApiKeys.revoke", "== (key, owner, workspace)", "== (key, owner, known.workspace)", PERSON, "an id in the path"),
     ("invitations of all workspaces are withdrawn", f"{MEMORY}.invitations:MemoryInvitations.withdraw", "== (invitation, owner, workspace)", "== (invitation, owner, known.workspace)", PERSON, "an id in the path"),
     ("jobs of all workspaces are shown to members", f"{API}.jobs:_job", "stored.workspace != caller.workspace", "False", PERSON, "an id in the path"),
@@ -89,7 +91,7 @@ _TOOL_FAULTS = (
     ("conversations are of no agent", f"{DOMAIN}.credits.conversation:name_conversation_balance", "{execution.agent}.{execution.conversation}", "{execution.conversation}", OWNER, "a conversation of the same id"),
     ("conversations are of no agent, and of a workspace", f"{DOMAIN}.credits.conversation:name_conversation_balance", "{execution.agent}.{execution.conversation}", "{execution.workspace}.{execution.conversation}", COLLEAGUE, "a conversation of the same id"),
     ("the balance of any conversation is read", f"{MEMORY}.executions:MemoryExecutions._read_balance", "self._memory.conversation_balances.get(name_conversation_balance(execution))", "next((known for known in self._memory.conversation_balances.values() if known.conversation == execution.conversation), None)", OWNER, "a conversation of the same id"),
-    ("opened credentials are anybody's", "ferryman.tools.execute_call:_open", "deps.opened.get(task)", "deps.opened.get(next((known for known, (_, one) in deps.opened._entries.items() if one.versions == versions), task))", OWNER, "a credential of the same name"),
+    ("opened credentials are anybody's", "ferryman.tools.execute_call:open_all", "deps.opened.get(task)", "deps.opened.get(next((known for known, (_, one) in deps.opened._entries.items() if one.versions == versions), task))", OWNER, "a credential of the same name"),
 )
 # fmt: on
 
