@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ssl
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
 
 import brotli
 import pytest
@@ -15,7 +18,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import InboundResponse
 from ferryman.ports.gate import CallPolicy
-from tests.egress.conftest import Answer, GateHarness, reply
+from tests.egress.conftest import PUBLIC, Answer, GateHarness, reply, wait_for_transports
 from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.egress.test_reuse import KeepingServer, serve
 from tests.egress.upstreams import CHUNKED, endless, packed, raw
@@ -216,20 +219,61 @@ async def test_what_was_read_is_presented_as_any_response_is(harness: GateHarnes
     assert (result.ok, harness.dialer.dialled) == (True, [])
 
 
+BODY = b"HTTP/1.1 404 Not Found\r\ncontent-length: 5\r\n\r\nhello"
 ANSWERS = {
-    "a body that was read to its end": (CHUNKED + chunk(EVENT) + b"0\r\n\r\n", 10 * MB, 1),
-    "a body whose end came with what was enough": (CHUNKED + chunk(EVENT) + b"0\r\n\r\n", 1, 1),
-    "a body that goes on": (CHUNKED + chunk(EVENT), 1, 2),
+    "a body that was read to its end": (CHUNKED + chunk(EVENT) + b"0\r\n\r\n", Collector(), 1),
+    "a body whose end came with what was enough": (CHUNKED + chunk(EVENT) + b"0\r\n\r\n", Collector(most=1), 1),
+    "a body that goes on": (CHUNKED + chunk(EVENT), Collector(most=1), 2),
+    "a short body that is not wanted": (BODY, Collector(wants_body=False), 1),
+    "a long body that is not wanted": (CHUNKED + chunk(b"x" * 2_000), Collector(wants_body=False), 2),
 }
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
 async def test_a_connection_is_used_again_after_the_end_of_a_body_alone(harness: GateHarness, kind: str) -> None:
-    sent, most, connections = ANSWERS[kind]
+    sent, reader, connections = ANSWERS[kind]
     server = KeepingServer(answer=lambda connection, request: sent)
     async with serve(harness, server):
         gate = harness.gate(within_s=600)
         for _ in range(2):
-            await gate.stream(outbound(), build_call(execution_id="e"), Collector(most=most))
+            await gate.stream(outbound(), build_call(execution_id="e"), replace(reader, parts=[]))
         await gate.idle.aclose()
     assert len(server.requests) == connections
+
+
+class Waiting(Collector):
+    """A reader that has enough, and says so once the end has been sent."""
+
+    ended = asyncio.Event()
+
+    async def feed(self, content: bytes) -> bool:
+        await super().feed(content)
+        await self.ended.wait()
+        return False
+
+
+async def test_an_end_that_comes_after_what_was_enough_is_waited_for(harness: GateHarness) -> None:
+    reader, connections = Waiting(), list[int]()
+
+    async def handle(stream_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(1)
+        with suppress(asyncio.IncompleteReadError, OSError):
+            while head := await stream_reader.readuntil(b"\r\n\r\n"):
+                length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+                await stream_reader.readexactly(length)
+                writer.write(CHUNKED + chunk(EVENT))
+                await reader.came.wait()
+                writer.write(b"0\r\n\r\n")
+                reader.ended.set()
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(harness.authority.issue(HOST))
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
+    harness.dialer.ports[ip_address(PUBLIC)] = server.sockets[0].getsockname()[1]
+    gate = harness.gate(within_s=600)
+    for _ in range(2):
+        await gate.stream(outbound(), build_call(execution_id="e"), reader)
+    await gate.idle.aclose()
+    server.close()
+    await wait_for_transports()
+    assert connections == [1]

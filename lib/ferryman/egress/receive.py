@@ -52,7 +52,7 @@ async def receive(response: httpx.Response, body_max: int, owner: str, feed: Res
             body = await finish_body(owner, body)
             if last := body.take():
                 await feed.reader.feed(last)
-        elif not body.is_cut:
+        else:
             await _await_end(chunks)
     return InboundResponse(
         status=response.status_code,
@@ -88,7 +88,7 @@ async def _feed(chunks: AsyncIterator[bytes], body: ResponseBody, feed: Response
         if (part := body.take()) and not await feed.reader.feed(part):
             return False
         if not body.is_open:
-            return not body.is_cut
+            return True
 
 
 async def _await_end(chunks: AsyncIterator[bytes]) -> None:

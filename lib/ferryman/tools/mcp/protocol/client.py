@@ -68,7 +68,7 @@ class McpClient:
 
     `revision` is the one that was agreed on last, None at first; the caller remembers it. `sessions` are those of 2025-11-25,
     under `session_key`: the server, and what authorizes the client there. `on_progress` is told reports of progress of calls,
-    `on_elicitation` answers what a server of 2025-11-25 asks in the middle of one; without it, that is cancelled.
+    `on_elicitation` answers what a server of 2025-11-25 asks in the middle of one; without it, none is offered there.
     After any request, `server_info` and `instructions` have what the server says of itself.
 
     Every method raises `McpClientError`, and `CallRefusedError` where the transport does.
@@ -93,8 +93,9 @@ class McpClient:
         self._owner, self._on_progress = owner, on_progress
         self._sessions = sessions or SessionCache()
         self._capabilities = capabilities or ClientCapabilities()
-        # what was offered at initialize is offered for as long as the session lasts
-        self.session_key = f"{session_key}, {self._capabilities.declare(LEGACY[0])}"
+        offered = ClientCapabilities() if on_elicitation is None else self._capabilities
+        self._offered = offered.declare(LEGACY[0])  # for as long as a session lasts
+        self.session_key = f"{session_key}, {self._offered}"
         self._clock = self._sessions.clock
         self._conversation = ServerConversation(
             transport=transport,
@@ -294,7 +295,7 @@ class McpClient:
     async def _initialize(self, revision: str) -> ClientSession:
         params = {
             "protocolVersion": revision,
-            "capabilities": self._capabilities.declare(revision),
+            "capabilities": self._offered,
             "clientInfo": CLIENT,
         }
         reader = await self._conversation.initialize(ProtocolRequest(method="initialize", params=params))
@@ -306,7 +307,6 @@ class McpClient:
         self._note_server({SERVER_INFO: result.get("serverInfo")})
         self._note_instructions(result)
         session = ClientSession(id=reader.session_id, revision=version)
-        session.number()  # initialize
         with suppress(CallRefusedError):  # whether the server took it, its answer to the next request tells
             await self._conversation.notify("notifications/initialized", None, session)
         self._sessions.put(self.session_key, session)

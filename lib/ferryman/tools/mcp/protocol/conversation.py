@@ -41,7 +41,6 @@ FIRST_ID_MAX = 2**48
 OnElicitation = Callable[[Elicitation], Awaitable[Mapping[str, Any]]]
 """Answers a question to a person while the server waits (2025-11-25): `{"action": "decline"}` for instance."""
 
-CANCELLED = {"action": "cancel"}
 CANCEL_S = 1.0
 RETRY_S = 1.0
 """How long to wait before a stream is taken up again where its server does not say."""
@@ -190,14 +189,13 @@ class ServerConversation:
         """Answer a request of the server's: a ping, or a question to a person. Roots and sampling are declined."""
         if request.method == "ping":
             response = write_response(request.id, {})
-        elif request.method == "elicitation/create" and self.capabilities.declare(session.revision):
+        elif request.method == "elicitation/create" and self.on_elicitation is not None:
             try:
                 elicitation = read_elicitation(request.params, self.capabilities)
             except InvalidServerAnswerError:
                 response = write_refusal(request.id, ErrorCode.INVALID_PARAMS, "not an elicitation that this client offers")
             else:
-                content = CANCELLED if self.on_elicitation is None else await self.on_elicitation(elicitation)
-                response = write_response(request.id, content)
+                response = write_response(request.id, await self.on_elicitation(elicitation))
         else:
             response = write_refusal(request.id, ErrorCode.METHOD_NOT_FOUND, "this client does not offer it")
         await self._post(response, session, within_s=HANDSHAKE_S)
