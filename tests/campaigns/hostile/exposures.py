@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from ahocorasick_rs import BytesAhoCorasick
 
+from tests.campaigns.hostile.added import locate
 from tests.campaigns.hostile.evidence import API_ANSWERS, BUCKET, STORAGE, Evidence
 from tests.campaigns.hostile.filed import FILES
 from tests.campaigns.hostile.perform import ScenarioRun
@@ -26,6 +27,7 @@ PARTIAL = (
 )
 """Spellings of a part of the key, or of it among other things: what a scenario writes with them is looked for by itself."""
 
+OF_SERVER = "the key of an MCP server"
 OF_ALERTS = {"canary": "the key in an alert's address", "alert_secret": "the secret of alerts"}
 
 OWN_HOST = {"key": BEARER, "bkey": BEARER, "hkey": HEADER, "pkey": PARAM, "skey": PUBLIC}
@@ -52,6 +54,8 @@ def find_exposures(
                 whose |= dict.fromkeys(build_patterns(entry.words[word]), (credited[entry.token], name))
         for word, name in FRESH.items():
             whose |= dict.fromkeys(build_patterns(entry.words[word]), (credited[entry.token], name))
+        if entry.scenario.servers:
+            whose |= dict.fromkeys(build_patterns(entry.words["mkey"]), (credited[entry.token], OF_SERVER))
         for word in ("canary", "alert_secret"):
             if word in entry.words:
                 value = entry.words[word].removeprefix("whsec_")
@@ -110,6 +114,9 @@ def _without_own(seen: ReceivedRequest, run: ScenarioRun | None) -> bytes:
         if run.scenario.keys and seen.host == OWN_HOST[run.scenario.keys[0]]:
             for place in run.scenario.places:
                 raw = raw.replace(fill(place, run.words).encode(), b"", 1)
+    if run is not None and (seen.host, seen.target) in locate(run.scenario, run.words) and not seen.stranger:
+        line = f"\r\nauthorization: Bearer {run.words['mkey']}\r\n".encode()
+        raw = re.sub(re.escape(line), b"\r\n", raw, count=1, flags=re.IGNORECASE)
     if run is not None and seen.host == HOOK:
         raw = raw.replace(run.words["canary"].encode(), b"", 1)
     if run is not None and seen.host == PARAM and not seen.stranger:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.reading import NOTICE
 
 
 def find_claims(run: ScenarioRun) -> Iterable[str]:
@@ -26,11 +27,14 @@ def find_claims(run: ScenarioRun) -> Iterable[str]:
             named = (call["arguments"] or {}).get("toolName") if call["tool"] == "call_custom_tool" else None
             if sources != [(named or call["tool"], call["seq"])] or "?" in str(label["sources"][0]["url"]):
                 yield f"the answer of call {call['seq']} is said to come from {label['sources']}"
-        body, *others = result["parts"]
+        parts = result["parts"]
+        if len(parts) > 1 and re.match(NOTICE, str(result.get("content"))):
+            parts = parts[1:]
+        body, *others = parts
         if body["kind"] == "file" or body["file"] is not None:
             yield f"the answer of call {call['seq']} is stored as the file {body['file']}"
         if others and (len(others) > 1 or not _is_kept(run, call["seq"], others[0])):
-            yield f"the answer of call {call['seq']} has {len(result['parts'])} parts"
+            yield f"the answer of call {call['seq']} has {len(parts)} parts"
 
 
 def _is_kept(run: ScenarioRun, seq: int, part: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
-from tests.campaigns.hostile import alerted, archived, direct, filed, forge
+from tests.campaigns.hostile import added, alerted, archived, direct, filed, forge
 from tests.campaigns.hostile.chatted import Chat, Chatting
 from tests.campaigns.hostile.harness import Harness, new_key
 from tests.campaigns.hostile.members import bring_in, describe_place
@@ -141,12 +141,13 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
         "whisper": f"whisper-{secrets.token_hex(8)}",
         "canary": new_key(),
         "workspace": derive_default_workspace(f"owner-{token}"),
-        **dict.fromkeys((*VICTIMS, *DIRECT), ""),
+        "mkey": new_key(),
+        **dict.fromkeys((*VICTIMS, *DIRECT, *added.SERVERS, "agent"), ""),
     }
     words |= {word: new_key() for word in (*KEYS, *FRESH)} | {"skey": new_key(16)}
     loot = list_spellings(
-        [scenario.turns, [list_texts(answer) for answer in scenario.answers.values()]],
-        {word: words[word] for word in (*KEYS, *FRESH)},
+        [scenario.turns, [list_texts(answer) for answer in scenario.answers.values()], added.list_texts(scenario)],
+        {word: words[word] for word in (*KEYS, *FRESH, "mkey")},
     )
     return ScenarioRun(scenario=scenario, words=words, loot=loot)
 
@@ -185,8 +186,12 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
         owners.put(Owner(id=owner, plan=scenario.plan, created_at=now)), owners.add_key(keys.digest_key(run.key), owner, now)
     )
     harness.upstream.answers[run.token] = {
-        end: _fill_answer(answer, words) for end, answer in {"": Answer(), **scenario.answers}.items()
+        **added.serve(scenario, words),
+        **{end: _fill_answer(answer, words) for end, answer in {"": Answer(), **scenario.answers}.items()},
     }
+    for server in scenario.servers:
+        if server.host not in scenario.names:
+            await harness.map_host(fill(server.host, words), ())
     for name, addresses in scenario.names.items():
         await harness.map_host(fill(name, words), addresses)
     for name in scenario.clear:
@@ -202,7 +207,8 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
         await harness.admin.set_script(role, {"steps": fill(scenario.quarantined, words)})
         script["roles"] = {QUARANTINE: role}
     await harness.admin.set_script(run.token, script)
-    agent = await _make_agent(harness, run) if scenario.agent else None
+    agent = await _make_agent(harness, run) if scenario.agent or scenario.servers else None
+    words["agent"] = agent or ""
     task = {
         "name": run.token,
         "agent_id": agent,
@@ -234,6 +240,7 @@ async def _prepare(harness: Harness, run: ScenarioRun) -> None:
     run.words["task"] = run.task
     for entry in run.scenario.declared:
         await _request(harness, run, "POST", f"/v1/tasks/{run.task}/tools", fill(dict(entry), run.words))
+    await added.add_servers(harness, run)
     for act in run.scenario.before:
         status, body = await _send(harness, run, act)
         run.setup_results.append((act, status, body))

@@ -21,7 +21,10 @@ _READ_ON = (
     r"|Only [0-9,]{1,6} characters are shown, and the rest is not kept: [ -~]{1,200}\.)"
 )
 """What follows the frame of a long answer, in the system's own words."""
+NOTICE = r"The MCP server asked a person [ -~]{1,300}\.\n"
+"""What comes before the frame where a question of an MCP server was declined, in the system's own words."""
 _FRAME = re.compile(
+    rf"(?:{NOTICE}){{0,3}}"
     r"(?:Error: (?:(?:HTTP [0-9]{3}(?: [A-Za-z\' -]{1,40})? -- [A-Za-z, ]{1,80}\.(?: Retry-After: [A-Za-z0-9,: ]{1,40}\.)?"
     r"|[a-z_]{1,40})\n)?)?"
     r'<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)"(?: status="[0-9]{1,3}")?((?: content_type="[^"<>\s]{1,170}")?'

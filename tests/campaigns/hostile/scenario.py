@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.campaigns.hostile.mcp_peer import McpPeer
 from tests.campaigns.hostile.member import Member
 
 PUBLIC, BEARER, HEADER, PARAM, HOOK = (
@@ -48,6 +49,7 @@ SERVICES = ("coingecko", "lunarcrush", "coinmarketcap", "alphavantage", "mailchi
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What a host answers on a path. `raw` is written as it is instead; `bits` of it follow, each after `pause_s`.
+    A `peer` answers what it is asked.
 
     Before it is sent, hosts that it `renames` have other addresses, as a name server of the host's own may give them.
     """
@@ -59,6 +61,25 @@ class Answer:
     bits: tuple[bytes, ...] = ()
     pause_s: float = 0.0
     renames: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    peer: McpPeer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedServer:
+    """An MCP server that the owner adds to the task's agent before the execution, and what of it the owner accepts.
+
+    `accept` names its tools that are accepted, None for all that may be. It is answered at `host` and `path`. Its id is
+    `{server}`, and those of further ones `{server2}` and so on.
+    """
+
+    peer: McpPeer
+    name: str = "peer"
+    host: str = "{token}.peer.example"
+    path: str = "/{token}/rpc"
+    auth: Mapping[str, Any] = field(default_factory=lambda: {"type": "bearer", "token": "{mkey}"})
+    headers: Mapping[str, str] = field(default_factory=dict)
+    accept: tuple[str, ...] | None = None
+    status: int | None = 201
 
 
 CALLS = "gRPC"
@@ -122,7 +143,8 @@ class Scenario:
     `{whisper}` it may not have read. Hosts in `clear` answer in clear as well, and everything with `{marker}`.
     An execution with `moves` waits for a person, and each is an attempt to have the call sent (`waiting`).
     `quarantined` is what the quarantined model says, which reads texts of hosts for `extract`.
-    `victim_before` are the victim's own requests. A workspace with `room` has so many bytes left for files.
+    `victim_before` are the victim's own requests. A workspace with `room` has so many bytes left for files. `servers` are MCP
+    servers of the agent, at which `calls` of tools may arrive in all.
     """
 
     name: str
@@ -166,6 +188,8 @@ class Scenario:
     room: int | None = None
     quarantined: tuple[Mapping[str, Any], ...] = ()
     moves: tuple[Callable[[Any, Any], Awaitable[None]], ...] = ()
+    servers: tuple[AddedServer, ...] = ()
+    calls: int | None = None
 
     @property
     def kind(self) -> str:

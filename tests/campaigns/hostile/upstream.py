@@ -14,6 +14,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs
 
 from emulator.internet.authority import Authority
+from tests.campaigns.hostile.mcp_peer import HttpAnswer
 from tests.campaigns.hostile.scenario import Answer
 
 HEAD_BYTES_MAX = 256 * 1024
@@ -117,6 +118,8 @@ class Upstream:
         answer = next(
             (value for end, value in by_end.items() if end and path.endswith(end)), by_end.get("", Answer(status=404))
         )
+        if answer.peer is not None:
+            answer = _take(answer.peer.respond(seen.body) if seen.head.startswith(b"POST") else HttpAnswer(status=405))
         for host, addresses in answer.renames.items():
             await self.rename(host, addresses)
         if answer.pause_s and not answer.bits:
@@ -133,6 +136,16 @@ class Upstream:
         # whatever else is sent on this connection is part of what was received
         seen.body += await asyncio.wait_for(reader.read(65_536), 1.0)
         await writer.wait_closed()
+
+
+def _take(answer: HttpAnswer) -> Answer:
+    """Return what a peer answers as it is written; with bits, its body is as long as it takes."""
+    body = answer.body.encode("utf-8", "surrogatepass") if isinstance(answer.body, str) else answer.body
+    if not answer.times:
+        return Answer(status=answer.status, headers=answer.headers, body=body, pause_s=answer.pause_s, renames=answer.renames)
+    lines = [f"HTTP/1.1 {answer.status} Answer", *(f"{name}: {value}" for name, value in answer.headers.items())]
+    raw = "\r\n".join([*lines, "connection: close", "", ""]).encode("latin-1", "replace") + body
+    return Answer(raw=raw, bits=(answer.bit,) * answer.times, pause_s=answer.pause_s, renames=answer.renames)
 
 
 def _encode(answer: Answer) -> bytes:

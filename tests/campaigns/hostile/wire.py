@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import unquote, unquote_plus
 
+from tests.campaigns.hostile.added import locate
 from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, OWN_HEADER, PARAM, PUBLIC
 from tests.campaigns.hostile.spelling import fill
@@ -13,6 +14,7 @@ from tests.campaigns.hostile.upstream import ENGINE, ReceivedRequest
 
 HOSTS = {"coingecko": PUBLIC, "lunarcrush": BEARER, "coinmarketcap": HEADER, "alphavantage": PARAM, "webhook": HOOK}
 PLAIN_HEADERS = ("host", "accept", "accept-encoding", "user-agent", "connection", "content-type", "content-length")
+MCP_HEADERS = ("authorization", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "last-event-id")
 MINUTE_S = 50.0
 """A minute of the rate limit as the hosts see it: a request sent late in one may arrive early in the next."""
 
@@ -24,9 +26,14 @@ def find_faults(run: ScenarioRun, all_seen: Sequence[ReceivedRequest]) -> Iterab
     scenario = run.scenario
     allowed = {HOSTS[service] for service in scenario.services if service in HOSTS} - set(scenario.barred)
     allowed |= {fill(host, run.words).lower() for host in scenario.reach}
+    hosts = {host for host, _ in locate(scenario, run.words)}
+    allowed |= hosts
     requests = [seen for seen in all_seen if seen.head]
     if scenario.requests is not None and len(requests) > scenario.requests:
         yield f"{len(requests)} requests arrived where {scenario.requests} may"
+    calls = sum(seen.host in hosts and b'"tools/call"' in seen.body for seen in requests)
+    if scenario.calls is not None and calls > scenario.calls:
+        yield f"{calls} calls of tools arrived where {scenario.calls} may"
     if scenario.a_minute is not None and (most := _busiest([seen.opened for seen in requests])) > scenario.a_minute:
         yield f"{most} requests arrived in a minute where {scenario.a_minute} may"
     for seen in all_seen:
@@ -80,7 +87,7 @@ def _heads(run: ScenarioRun, seen: ReceivedRequest) -> Iterable[str]:
     names = [name for name, _ in seen.headers]
     headers = dict(seen.headers)
     own_header = OWN_HEADER.get(seen.host, ("",))[0]
-    allowed = {*PLAIN_HEADERS, *run.scenario.model_headers, own_header}
+    allowed = {*PLAIN_HEADERS, *run.scenario.model_headers, own_header, *_list_mcp_headers(run, seen)}
     yield from (f"the header {name} arrived" for name in dict.fromkeys(names) if name not in allowed)
     yield from (f"the header {name} arrived twice" for name in dict.fromkeys(names) if names.count(name) > 1)
     if seen.host not in (headers.get("host"), ENGINE):
@@ -106,6 +113,11 @@ def _heads(run: ScenarioRun, seen: ReceivedRequest) -> Iterable[str]:
         parts = re.split("[&;]", seen.target.partition("?")[2])
         if sum(unquote_plus(part.partition("=")[0]).strip().lower() in ("apikey", "apikey[]") for part in parts) > 1:
             yield "the credential's parameter arrived twice"
+
+
+def _list_mcp_headers(run: ScenarioRun, seen: ReceivedRequest) -> tuple[str, ...]:
+    is_server = seen.host in {host for host, _ in locate(run.scenario, run.words)}
+    return MCP_HEADERS if is_server else ()
 
 
 def find_owner(seen: ReceivedRequest, by_token: Mapping[str, ScenarioRun]) -> str:
