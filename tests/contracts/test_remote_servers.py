@@ -177,3 +177,11 @@ async def test_a_change_of_a_server_leaves_the_versions_of_its_credentials(store
     await stores.server_credentials.put(build_sealed(1, name="BOOKS_KEY", task=SERVER.id))
     await stores.remote_servers.put_listing(LISTED, TEXTS, since=1)
     assert await stores.server_credentials.read_versions(SERVER.id) == {"BOOKS_KEY": 1}
+
+
+async def test_the_versions_of_an_agents_servers_are_listed_by_server(stores: Stores) -> None:
+    await stores.remote_servers.create(SERVER)
+    await stores.remote_servers.create(replace(SERVER, id="mcp_2", name="art"))
+    await stores.server_credentials.put(build_sealed(1, name="BOOKS_KEY", task=SERVER.id))
+    assert await stores.remote_servers.list_versions(AGENT, **PLACE) == {"mcp_1": {"BOOKS_KEY": 1}, "mcp_2": {}}
+    assert await stores.remote_servers.list_versions("agent_2", **PLACE) == {}

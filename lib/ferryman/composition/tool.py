@@ -16,6 +16,7 @@ from ferryman.gcp.identity import TokenCallers
 from ferryman.gcp.keys import SecretManagerKeys
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.places import MCP_SERVERS
+from ferryman.gcp.remote_servers import FirestoreRemoteServers
 from ferryman.gcp.secret_manager import SecretManagerClient
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.tokens import FirestoreTokens
@@ -47,6 +48,7 @@ class ToolFunction:
             connections=FirestoreConnections(firestore),
             server_credentials=FirestoreCredentials(firestore, MCP_SERVERS),
             server_connections=FirestoreConnections(firestore, MCP_SERVERS),
+            remote_servers=FirestoreRemoteServers(firestore),
             tokens=FirestoreTokens(firestore),
             vault=self.vault,
             gate=gate,

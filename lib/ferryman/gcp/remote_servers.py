@@ -21,6 +21,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.agent import AgentGoneError
 from ferryman.gcp import documents, keyed
 from ferryman.gcp.agents import read_agent
+from ferryman.gcp.credentials import VERSIONS, read_versions
 from ferryman.gcp.places import MCP_SERVERS
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
 from ferryman.gcp.workspace_documents import check_workspace
@@ -137,6 +138,10 @@ class FirestoreRemoteServers(FirestoreStore):
             return False
         transaction.delete(reference)
         return True
+
+    async def list_versions(self, agent: str, *, owner: str, workspace: str) -> Mapping[str, Mapping[str, int]]:
+        query = self._query(agent, owner=owner, workspace=workspace).select([VERSIONS])
+        return {snapshot.id: read_versions(snapshot.to_dict()) async for snapshot in query.stream()}
 
     async def descriptors(self, server: str, digests: Collection[str]) -> Mapping[str, str]:
         reference = self._places.locate_server(server)

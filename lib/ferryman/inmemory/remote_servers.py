@@ -74,6 +74,10 @@ class MemoryRemoteServers(MemoryStore):
             below.pop(f"{MCP_SERVERS}/{server}", None)
         return memory.mcp_servers.pop(server, None) is not None
 
+    async def list_versions(self, agent: str, *, owner: str, workspace: str) -> Mapping[str, Mapping[str, int]]:
+        servers = await self.list(agent, owner=owner, workspace=workspace)
+        return {server.id: dict(self._memory.versions.get(f"{MCP_SERVERS}/{server.id}", {})) for server in servers}
+
     async def descriptors(self, server: str, digests: Collection[str]) -> Mapping[str, str]:
         stored = self._memory.mcp_descriptors.get(server, {})
         return {digest: stored[digest] for digest in digests if digest in stored}

@@ -18,8 +18,9 @@ class RemoteServers(Protocol):
     place is going, and `AnsweredError` where the request was answered. `update` stores the `fields` of `server`, and
     `put_listing` its pins with the texts of all descriptors that they name, by digest; both return the server as it is stored
     then, of a generation that was never used before, and raise `StaleError` where it is not of the generation `since`, or was
-    deleted. `delete` leaves nothing, no credential either, and returns whether there was a server. `descriptors` returns those
-    texts that are there, of the `digests`.
+    deleted. `delete` leaves nothing, no credential either, and returns whether there was a server. `list_versions` returns the
+    versions that the credentials of each server of an agent must have, by its id, and `descriptors` those texts that are
+    there, of the `digests`.
     """
 
     async def list(self, agent: str, *, owner: str, workspace: str) -> Sequence[RemoteServer]: ...
@@ -31,6 +32,7 @@ class RemoteServers(Protocol):
     async def update(self, server: RemoteServer, fields: Collection[str], *, since: int) -> RemoteServer: ...
     async def put_listing(self, server: RemoteServer, descriptors: Mapping[str, str], *, since: int) -> RemoteServer: ...
     async def delete(self, server: str) -> bool: ...
+    async def list_versions(self, agent: str, *, owner: str, workspace: str) -> Mapping[str, Mapping[str, int]]: ...
     async def descriptors(self, server: str, digests: Collection[str]) -> Mapping[str, str]: ...
 
 

@@ -37,6 +37,7 @@ from ferryman.ports.credentials import Credentials
 from ferryman.ports.errors import HaltedError, NotSentError, UnavailableError
 from ferryman.ports.gate import PieceTally
 from ferryman.ports.halts import Halts
+from ferryman.ports.remote_servers import RemoteServers
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
 from ferryman.tools.approving.confirming import ApprovingDependencies, CallConfirmation, begin_confirmation
@@ -45,6 +46,7 @@ from ferryman.tools.known_secrets import make_scan_only, open_former, open_known
 from ferryman.tools.overflow import read_overflow
 from ferryman.tools.own_arguments import clamp_arguments, read_own_arguments
 from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall, Redactor, narrow_credential
+from ferryman.tools.server_secrets import may_hold_server_secrets, open_server_secrets
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.tools.tokens.renewal import renew_expiring
 
@@ -77,7 +79,7 @@ class ToolDependencies(GrantDependencies):
 
     `redact` takes an owner, open credentials and a text, `redact_blocks` an owner, open credentials and the model's output;
     both return it with every credential, in any spelling, replaced by its name. They raise `CallRefusedError` over budget.
-    `server_credentials` and `server_connections` are those of MCP servers, in the place of a task's.
+    `server_credentials` and `server_connections` are those of the MCP servers `remote_servers`, in the place of a task's.
     `approving` is what people's decisions are read with; without it a call that needs one is refused. `opened` and `halt_watch`
     are this process's own; the latter reads `halts` every `poll_interval`.
     """
@@ -90,6 +92,7 @@ class ToolDependencies(GrantDependencies):
     halts: Halts
     server_credentials: Credentials | None = None
     server_connections: Connections | None = None
+    remote_servers: RemoteServers | None = None
     approving: ApprovingDependencies | None = None
     opened: ExpiringCache[str, OpenedCredentials] = field(default_factory=build_opened_cache, repr=False)
     halt_watch: HaltWatch = field(init=False, repr=False)
@@ -235,7 +238,17 @@ async def _open_scope(deps: ToolDependencies, execution: str, *, task: str, epoc
     credentials = await open_all(deps, deps.credentials, current.task, versions)
     if current.policy is None or may_fetch_tokens(current.policy):  # before the execution is set up, this is not known yet
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=current.owner, task=current.task)
+    if may_hold_server_secrets(current.policy):
+        credentials |= await _open_servers(deps, current.owner, current.workspace, current.agent)
     return current.owner, credentials.values()
+
+
+async def _open_servers(deps: ToolDependencies, owner: str, workspace: str, agent: str) -> dict[str, Credential]:
+    """Return the values of an agent's MCP servers, to be scanned for."""
+    if deps.remote_servers is None or deps.server_credentials is None:
+        return {}
+    open_server = partial(open_all, deps, deps.server_credentials)
+    return await open_server_secrets(deps.remote_servers, open_server, owner=owner, workspace=workspace, agent=agent)
 
 
 async def _prepare(
@@ -248,6 +261,9 @@ async def _prepare(
     credentials = await open_all(deps, deps.credentials, policy.task, claimed_call.versions)
     if may_fetch_tokens(policy):
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
+    if may_hold_server_secrets(policy):
+        context = claimed_call.context
+        credentials |= await _open_servers(deps, policy.owner, context.workspace, context.agent)
     opened = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
     # put in again, as the loop has put them in: the process that talks to the model is not trusted
     read = read_own_arguments if ticket.tool in TOOLS else clamp_arguments
@@ -262,7 +278,7 @@ async def _prepare(
 
     usable = {name: narrow_credential(credential, policy, deps.integrations) for name, credential in credentials.items()}
     confirmation = begin_confirmation(deps.approving, claimed_call, arguments)
-    context = CallContext(
+    call_context = CallContext(
         claimed_call=claimed_call,
         arguments=arguments,
         credentials=usable,
@@ -272,7 +288,7 @@ async def _prepare(
         confirm=confirmation,
     )
     try:
-        return await deps.prepare(context), confirmation
+        return await deps.prepare(call_context), confirmation
     except CallRefusedError as refused:
         # the message may quote the arguments
         message = await deps.redact(policy.owner, credentials.values(), refused.refusal.message)
