@@ -65,8 +65,8 @@ async def obtain_consent(
     except TimeoutError:
         raise UnconnectedError(f"no consent came within {place.within} s; nothing was connected", exits.FAILED) from None
     except OSError:
-        taken = f"port {place.port} of {consent.HOST} is taken; choose another with --port, or leave it out"
-        raise UnconnectedError(taken, exits.FAILED) from None
+        message = f"port {place.port} of {consent.HOST} is taken; choose another with --port, or leave it out"
+        raise UnconnectedError(message, exits.FAILED) from None
 
 
 def read_client_secret() -> str:
