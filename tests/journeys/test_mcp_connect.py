@@ -81,3 +81,12 @@ async def test_connecting_again_asks_for_the_scopes_of_before_and_more(journey: 
     asked_for, connected = await connect(journey, agent, "--scope", "books.write")
     assert asked_for["scope"] == "books.read books.write"
     assert connected["scopes"] == ["books.read", "books.write"]
+
+
+async def test_a_client_that_nobody_registered_is_named_by_its_own_document(journey: Journey) -> None:
+    agent, _ = await serve(journey, documents=True)
+    asked_for, _ = await connect(journey, agent)
+    async with httpx.AsyncClient(trust_env=False) as reader:
+        document = (await reader.get(f"{journey.stack['url']}/oauth/client.json")).json()
+    assert asked_for["client_id"] == document["client_id"] == "https://mcp.example.com/oauth/client.json"
+    assert urlsplit(asked_for["redirect_uri"]).path in {urlsplit(uri).path for uri in document["redirect_uris"]}

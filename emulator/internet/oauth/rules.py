@@ -17,8 +17,9 @@ class Rules:
 
     `consent` asks a person with a page, or answers for them; `iss` is what authorization responses name as their issuer, "" for
     none (RFC 9207); `resources` are those for which a client may ask for a token (RFC 8707), which then is a signed JWT of
-    `subject` (RFC 9068); `rotate` gives a new refresh token each time, after which the old one, shown again, revokes all of its
-    family; `delay_s` is how long a token request takes.
+    `subject` (RFC 9068); with `documents`, a client may be named by the https URL of its metadata document, which is not
+    fetched; `rotate` gives a new refresh token each time, after which the old one, shown again, revokes all of its family;
+    `delay_s` is how long a token request takes.
     """
 
     clients: Mapping[str, str | None] = field(default_factory=lambda: {"ferryman": None})
@@ -28,6 +29,7 @@ class Rules:
     iss: str = ""
     resources: tuple[str, ...] = ()
     subject: str = "248289761001"
+    documents: bool = False
     rotate: bool = True
     code_s: float = 60.0
     access_s: float = 3600.0
@@ -40,7 +42,11 @@ def read_rules(value: object, where: str, before: Rules | None = None) -> Rules:
     source = read_object(value, where)
     refuse_unknown(source, [entry.name for entry in fields(Rules)], where)
     changed: dict[str, object] = {}
-    kinds: dict[str, type] = {"consent": str, "iss": str, "subject": str, "rotate": bool, **dict.fromkeys(SECONDS, float)}
+    kinds: dict[str, type] = {
+        **dict.fromkeys(("consent", "iss", "subject"), str),
+        **dict.fromkeys(("rotate", "documents"), bool),
+    }
+    kinds |= dict.fromkeys(SECONDS, float)
     for name in kinds.keys() & source.keys():
         changed[name] = check_kind(source[name], kinds[name], f"{where}.{name}")
     for name in {"clients", "users"} & source.keys():

@@ -127,6 +127,7 @@ class OAuthServer:
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
             "authorization_response_iss_parameter_supported": bool(self.rules.iss),
+            "client_id_metadata_document_supported": self.rules.documents,
         }
         self._store.counts["metadata"] += 1
         return JSONResponse(described)
@@ -153,7 +154,11 @@ class OAuthServer:
         return self.rules.iss or f"https://{request.headers.get('host', '')}"
 
     def _is_client(self, client: str) -> bool:
-        return client in self.rules.clients or client in self._store.registered
+        return client in self.rules.clients or client in self._store.registered or self._has_document(client)
+
+    def _has_document(self, client: str) -> bool:
+        """Tell whether a client names itself by the URL of its metadata document, where such ones are taken."""
+        return self.rules.documents and client.startswith("https://")
 
     async def _hostile(self, request: Request) -> Response:
         kind = request.path_params["kind"]
@@ -210,7 +215,7 @@ class OAuthServer:
             except (binascii.Error, UnicodeDecodeError):
                 pair = ""
             client, _, secret = (unquote_plus(item) for item in pair.partition(":"))
-        if client in self._store.registered and not secret_needed:
+        if (client in self._store.registered or self._has_document(client)) and not secret_needed:
             return client
         expected = self.rules.clients.get(client)
         fits = expected is None or (secret is not None and secrets.compare_digest(expected.encode(), secret.encode()))
