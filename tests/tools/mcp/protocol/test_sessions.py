@@ -248,17 +248,47 @@ async def test_what_a_stream_is_taken_up_with_is_no_other_answer() -> None:
         await build_client(SessionServer([PRIMING], [other])).call_tool(TOOL, {})
 
 
-async def test_a_get_that_is_refused_loses_the_answer() -> None:
+REFUSALS: dict[str, Any] = {
+    "a status": WrittenResponse((), (), 405),
+    "a lost session": WrittenResponse((), (), 404),
+    "a token that expired": WrittenResponse((), (), 401),
+    "an error of the protocol": WrittenResponse([b'{"jsonrpc":"2.0","error":{"code":-32001,"message":""}}'], JSON_HEADERS, 404),
+    "the gate": refusal.refuse_address("a.test"),
+    "the time": refusal.report_timeout(1),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+async def test_a_get_that_is_refused_loses_the_answer_of_a_call_that_was_sent(kind: str) -> None:
     server = SessionServer([PRIMING])
+    respond, refused = server.write, REFUSALS[kind]
+
+    def refuse(request: HttpMessage) -> WrittenResponse:
+        if request.body is not None:
+            return respond(request)
+        if isinstance(refused, WrittenResponse):
+            return refused
+        raise CallRefusedError(refused)
+
+    server.write = refuse
+    with pytest.raises(AnswerLostError):
+        await build_client(server).call_tool(TOOL, {})
+    assert server.methods.count("tools/call") == 1
+
+
+async def test_an_answer_to_the_server_that_is_not_sent_loses_that_of_the_call() -> None:
+    server = SessionServer()
+    server.streams = [[ask("ping"), finish(server)]]
     respond = server.write
 
     def refuse(request: HttpMessage) -> WrittenResponse:
-        return WrittenResponse((), (), 405) if request.body is None else respond(request)
+        if request.body is not None and "method" not in request.body:
+            raise CallRefusedError(refusal.refuse_leak("KEY"))
+        return respond(request)
 
     server.write = refuse
-    with pytest.raises(Exception, match="405"):
+    with pytest.raises(AnswerLostError):
         await build_client(server).call_tool(TOOL, {})
-    assert server.methods.count("tools/call") == 1
 
 
 def ask(method: str, params: Mapping[str, Any] | None = None) -> bytes:

@@ -23,7 +23,13 @@ from ferryman.tools.mcp.protocol.eras import (
     write_meta,
     write_session_headers,
 )
-from ferryman.tools.mcp.protocol.errors import AnswerLostError, AnswerTooLargeError, InvalidServerAnswerError
+from ferryman.tools.mcp.protocol.errors import (
+    AnswerLostError,
+    AnswerTooLargeError,
+    HttpStatusError,
+    InvalidServerAnswerError,
+    ServerError,
+)
 from ferryman.tools.mcp.protocol.messages import (
     ServerRequest,
     write_notification,
@@ -35,8 +41,12 @@ from ferryman.tools.mcp.protocol.results import Elicitation, read_elicitation
 from ferryman.tools.mcp.protocol.sessions import ClientSession
 from ferryman.tools.mcp.protocol.transport import HttpMessage, Transport
 
-FIRST_ID_MAX = 2**48
-"""Ids of 2026-07-28 begin anywhere below: a call that is answered goes on in another process, and under another id."""
+FIRST_ID_MAX = 2**30
+"""Ids of 2026-07-28 begin anywhere below: a call that is answered goes on in another process, and under another id. Some
+servers read ids of 32 bits alone."""
+
+INITIALIZE_ID = 1
+"""No id is 0, which servers take for none."""
 
 OnElicitation = Callable[[Elicitation], Awaitable[Mapping[str, Any]]]
 """Answers a question to a person while the server waits (2025-11-25): `{"action": "decline"}` for instance."""
@@ -111,8 +121,8 @@ class ServerConversation:
 
     async def initialize(self, request: ProtocolRequest) -> AnswerReader:
         """Send the first request of 2025-11-25, which no session is known for yet; raise as `ask` does."""
-        reader = self._read(request, 0)
-        await self._exchange(self._write(request, 0, headers=ACCEPT, meta={}), reader)
+        reader = self._read(request, INITIALIZE_ID)
+        await self._exchange(self._write(request, INITIALIZE_ID, headers=ACCEPT, meta={}), reader)
         return await _require(reader)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, session: ClientSession) -> int:
@@ -134,16 +144,20 @@ class ServerConversation:
         meta = write_meta(session.revision, self.capabilities, progress_token=token)
         message = self._write(request, reader.id, headers=headers, meta=meta)
         ends_s = self.clock() + request.within_s
-        for _ in range(RESUMPTIONS_MAX + 1):
+        for attempt in range(RESUMPTIONS_MAX + 1):
             broken = None
             try:
                 await self._exchange(message, reader)
             except CallRefusedError as refused:
                 if refused.refusal.reason != _BROKEN or not reader.is_stream:
-                    raise
+                    raise (_lose(refused) if attempt else refused) from None
                 broken = refused
-            if await reader.finish():
-                return
+            try:
+                if await reader.finish():
+                    return
+            except (HttpStatusError, ServerError) as error:
+                # a GET that is refused says nothing about the request, which the server has received
+                raise (_lose(error) if attempt and reader.status >= 300 else error) from None
             if reader.events.last_id is None or not reader.is_stream:
                 raise broken or AnswerLostError("the MCP server ended its event stream before the answer")
             await self.sleep(RETRY_S if reader.events.retry_s is None else reader.events.retry_s)
@@ -198,7 +212,10 @@ class ServerConversation:
                 response = write_response(request.id, await self.on_elicitation(elicitation))
         else:
             response = write_refusal(request.id, ErrorCode.METHOD_NOT_FOUND, "this client does not offer it")
-        await self._post(response, session, within_s=HANDSHAKE_S)
+        try:
+            await self._post(response, session, within_s=HANDSHAKE_S)
+        except CallRefusedError as refused:
+            raise _lose(refused) from None
 
     async def _report_cancelled(self, session: ClientSession, number: int) -> None:
         """Tell the server, within a second, that nobody waits for its answer; it may not hear of it."""
@@ -214,6 +231,11 @@ class ServerConversation:
         )
         await self.transport.exchange(message, reader)
         return reader.status
+
+
+def _lose(_: Exception) -> AnswerLostError:
+    """Return the failure of a request that the server has received, where something after it failed."""
+    return AnswerLostError("the MCP server received the request, and what came after it failed")
 
 
 async def _require(reader: AnswerReader) -> AnswerReader:

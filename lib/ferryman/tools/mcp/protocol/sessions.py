@@ -20,7 +20,7 @@ class ClientSession:
     revision: str
     used_s: float = 0.0
     server_name: str = ""
-    _count: int = 0
+    _count: int = 1  # of initialize
 
     def number(self) -> int:
         """Return the id of the next request: none is used twice in one session."""
