@@ -1,6 +1,6 @@
 """The credentials of an agent's MCP servers, for secret scanning in all calls and texts of an execution that may call them.
 
-A server may echo in a result what it was sent. From there a model could carry it into another tool's arguments, or into its
+A server may echo in a result what it was sent. From there a model could write it into another tool's arguments, or into its
 answer: there each value is found like a task's own. No call can name one, and no other tool sends one.
 """
 
