@@ -42,5 +42,6 @@ BENCHES: dict[str, tuple[str, ...]] = {
         "what 64 who watch one execution read, beside one",
     ),
     "mcp": ("200 `tools/call` of MCP at once on one instance: processor time per call, beside the server of the `mcp` SDK",),
+    "mcp_client": ("a call of a tool of an MCP server: processor time beside one of a declared tool of the same size",),
     "cost": ("infrastructure per 1,000 executions of 10 calls at 40 at once",),
 }

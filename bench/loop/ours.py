@@ -32,12 +32,13 @@ from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.contexts import FirestoreContexts
 from ferryman.gcp.conversations import FirestoreConversations
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.clusters import MemoryClusters

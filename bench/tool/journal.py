@@ -17,8 +17,9 @@ from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tasks.task import Task
 from ferryman.gcp import documents, execution_documents
 from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.credentials import FirestoreCredentials
 from ferryman.gcp.places import Places
-from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.inmemory.credentials import MemoryCredentials
 from ferryman.inmemory.memory import Memory
 from ferryman.vault import seal
