@@ -41,6 +41,8 @@ CHANGES: dict[str, Any] = {
     "former": True,
     "caps": (Cap(kind=CapKind.AGENT, id="a", credits=Decimal(1)),),
     "declared": {"look": "1f"},
+    "remote": {"desk__echo": "2f"},
+    "server_urls": ("https://tools.example.com/mcp",),
     "headers": (ServiceHeaders(domains=("a.test",), names=("x-a",)),),
     "limits": ToolLimits(agent=("x",)),
     "settings": {"look": ToolSettings(timeout_s=4.0)},
