@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -11,8 +12,10 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.connection import NotConnectedError
 from ferryman.domain.remote_servers.authorization import TOKEN_NAME
 from ferryman.domain.remote_servers.server import ServerAuth
+from ferryman.tools.mcp.authorization.failure import AuthorizationFailedError
+from ferryman.tools.mcp.authorization.fetching import REQUESTS_MAX, GateFetcher
 from ferryman.tools.mcp.credentials import narrow_to_server
-from tests.tools.mcp.consents.harness import HOST, ISSUER, URL, ConnectHarness
+from tests.tools.mcp.consents.harness import HOST, ISSUER, LOGIN, URL, ConnectHarness
 
 RESOURCE = {"resource": URL, "authorization_servers": [ISSUER]}
 
@@ -198,3 +201,20 @@ async def test_the_metadata_is_looked_for_where_the_challenge_says(harness: Conn
     server = harness.internet.mcp_server(HOST)
     assert server is not None
     assert server.report()["counts"]["resource metadata"] == 1  # type: ignore[index]
+
+
+async def test_every_request_for_a_token_names_the_resource(harness: ConnectHarness) -> None:
+    harness.set_rules(access_s=3600.0)
+    await harness.connect()
+    harness.pass_time(3590)
+    await harness.open()
+    forms = [dict(parse_qsl(sent.body.decode())) for sent in harness.internet.requests(LOGIN) if sent.path == "/token"]
+    assert [form["grant_type"] for form in forms] == ["authorization_code", "refresh_token"]
+    assert [form["resource"] for form in forms] == [URL, URL]
+
+
+async def test_a_fetcher_makes_no_more_requests_than_a_discovery_has(harness: ConnectHarness) -> None:
+    fetcher = GateFetcher(harness.deps.gate, "ann", requests=REQUESTS_MAX)
+    with pytest.raises(AuthorizationFailedError, match="more than 12 requests"):
+        await fetcher.get(f"{ISSUER}/jwks", "a document")
+    assert "keys" not in harness.counts
