@@ -69,9 +69,11 @@ def test_a_text_is_refused_that_speaks_of_the_tools_of_others(text: str) -> None
     assert find_shadowing(["harmless", text], NEIGHBOURS, ["search"]) is not None
 
 
-@pytest.mark.parametrize("text", ["Send a mail.", "A calculator of prices", "Use search first", "emails", "__init__"])
+@pytest.mark.parametrize(
+    "text", ["Send a mail.", "Send the mail to them.", "A calculator of prices", "Use search first", "emails", "__init__"]
+)
 def test_a_text_is_accepted_that_speaks_of_its_server_alone(text: str) -> None:
-    assert find_shadowing([text], NEIGHBOURS, ["search", "send"]) is None
+    assert find_shadowing([text], NEIGHBOURS, ["search"]) is None
 
 
 def test_local_references_are_written_out() -> None:

@@ -56,12 +56,12 @@ class Mortal:
         self._inner, self._reaper = inner, reaper
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
-        if not inspect.iscoroutinefunction(found):
-            return found
+        attribute = getattr(self._inner, name)
+        if not inspect.iscoroutinefunction(attribute):
+            return attribute
 
         async def call(*arguments: Any, **named: Any) -> Any:
-            return await self._reaper.pass_through(lambda: found(*arguments, **named))
+            return await self._reaper.pass_through(lambda: attribute(*arguments, **named))
 
         return call
 

@@ -10,6 +10,7 @@ from ferryman.domain.remote_servers.lookalikes import NAMESPACE, Neighbours
 from ferryman.domain.remote_servers.names import SEPARATOR, build_tool_name
 
 _WORD = re.compile(r"[a-z0-9]+(?:[_.-]+[a-z0-9]+)*")
+_OF_TOOLS = frozenset(("call", "calls", "calling", "invoke", "invoking", "server", "tool", "tools"))
 _HIDDEN = ("Cf", "Mn", "Me")
 
 
@@ -17,7 +18,7 @@ def find_shadowing(texts: Iterable[str], neighbours: Neighbours, tools: Collecti
     """Return whose tool one of the `texts` of a descriptor speaks of; None where of none. `tools` are the server's own.
 
     A text does where it has the full name of a tool of another server, the name of a built-in tool, or the name of another
-    server together with that of one of its tools. Letters that nobody sees, and forms of letters, hide nothing.
+    server together with that of one of its tools, as a tool. Letters that nobody sees, and forms of letters, hide nothing.
     """
     words = frozenset(word for text in texts for word in _split(text))
     mine = frozenset(name.lower() for name in tools)
@@ -34,11 +35,15 @@ def find_shadowing(texts: Iterable[str], neighbours: Neighbours, tools: Collecti
 
 
 def _find_other(words: Collection[str], others: Mapping[str, Collection[str]], mine: Collection[str]) -> str | None:
+    """Return the tool of another server that is named beside its server. A tool that is called by a word of the language counts
+    only where the text speaks of tools at all: "search the docs" names none of a server `docs`."""
+    speaks_of_tools = not _OF_TOOLS.isdisjoint(words)
     for server, tools in others.items():
+        if server not in words:
+            continue
         for tool in tools:
-            full = build_tool_name(server, tool).lower()
-            is_named = server in words and tool.lower() in words and tool.lower() not in mine
-            if full in words or is_named:
+            is_named = tool.lower() in words and tool.lower() not in mine
+            if is_named and (speaks_of_tools or not tool.isalpha() or not tool.islower()):
                 return f"it names a tool of another MCP server: {build_tool_name(server, tool)}"
     return None
 
