@@ -80,7 +80,7 @@ class RemoteServerConnector(RemoteFunction):
         fields = document["authorization"]
         secret = document["client_secret"]
         return PreparedConsent(
-            authorization=ServerAuthorization(**{**fields, "scopes": tuple(fields["scopes"])}),
+            authorization=ServerAuthorization(**{**fields, "scopes": tuple(fields["scopes"]), "wanted": ()}),
             client_secret=Secret(secret) if secret else None,
         )
 
