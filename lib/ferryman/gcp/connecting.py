@@ -80,7 +80,7 @@ class RemoteServerConnector(RemoteFunction):
         fields = document["authorization"]
         secret = document["client_secret"]
         return PreparedConsent(
-            authorization=ServerAuthorization(**{**fields, "scopes": tuple(fields["scopes"]), "wanted": ()}),
+            authorization=ServerAuthorization(**{**fields, "scopes": tuple(fields["scopes"]), "lacking": ()}),
             client_secret=Secret(secret) if secret else None,
         )
 

@@ -24,7 +24,7 @@ class ServerAuthorization:
     """What was discovered of a server's authorization, and consented to by a person.
 
     `resource` is the identifier of the server as its own metadata spells it (RFC 8707, RFC 9728); `creds_location` is
-    `basic_header` or `body`; `sends_iss` tells that every authorization response names its issuer (RFC 9207). `wanted` are
+    `basic_header` or `body`; `sends_iss` tells that every authorization response names its issuer (RFC 9207). `lacking` are
     scopes that a call of a tool lacked since.
     """
 
@@ -36,7 +36,7 @@ class ServerAuthorization:
     creds_location: str = "body"
     scopes: tuple[str, ...] = ()
     sends_iss: bool = False
-    wanted: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     def build_oauth(self) -> OAuth:
         """Return it as a service's entry has it, for the one client of OAuth."""

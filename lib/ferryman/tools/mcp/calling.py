@@ -26,7 +26,7 @@ from ferryman.tools.mcp.protocol.client import McpClient
 from ferryman.tools.mcp.protocol.descriptors import ToolDescriptor
 from ferryman.tools.mcp.protocol.errors import HttpStatusError, McpClientError, ServerError
 from ferryman.tools.mcp.protocol.results import CallOutcome, Completed, NeedsInput, RemoteTask, RemoteTaskStatus
-from ferryman.tools.mcp.stepping_up import note_wanted_scopes
+from ferryman.tools.mcp.stepping_up import note_lacking_scopes
 from ferryman.tools.mcp.verifying import verify_listing
 from ferryman.tools.prepared_call import CallContext
 
@@ -71,7 +71,7 @@ class RemoteCall:
         except McpClientError as error:
             if isinstance(error, HttpStatusError):
                 now = self.deps.tools.clock.now()
-                await note_wanted_scopes(self.deps.servers, self.contact.server.id, error, now=now)
+                await note_lacking_scopes(self.deps.servers, self.contact.server.id, error, now=now)
             return presenter.build_failure(error, begun=self._is_begun)
         except TimeoutError:
             return presenter.build_refusal(replace(refusal.report_timeout(within_s), blocked=not self._is_begun))

@@ -1,4 +1,4 @@
-"""Step-up: the scopes that a server wanted of a call are remembered, and asked for when a person connects it again.
+"""Step-up: the scopes that a call of a server lacked are remembered, and asked for when a person connects it again.
 
 Nothing is asked for by itself, and the call is not sent again: who consents is a person.
 """
@@ -20,7 +20,7 @@ from ferryman.tools.mcp.protocol.errors import HttpStatusError
 FORBIDDEN = 403
 
 
-async def note_wanted_scopes(servers: RemoteServers, server_id: str, error: HttpStatusError, *, now: datetime) -> None:
+async def note_lacking_scopes(servers: RemoteServers, server_id: str, error: HttpStatusError, *, now: datetime) -> None:
     """Store the scopes that an answer names as lacking, with the server's authorization; nothing where it names none.
 
     What cannot be stored is not: the next answer names them again.
@@ -33,8 +33,8 @@ async def note_wanted_scopes(servers: RemoteServers, server_id: str, error: Http
         if server is None or server.authorization is None or not challenge.needs_more_scopes:
             return
         known = server.authorization
-        wanted = tuple(scope for scope in challenge.scopes if scope not in known.scopes)
-        if not wanted or wanted == known.wanted or len(known.scopes) + len(wanted) > SCOPES_MAX:
+        lacking = tuple(scope for scope in challenge.scopes if scope not in known.scopes)
+        if not lacking or lacking == known.lacking or len(known.scopes) + len(lacking) > SCOPES_MAX:
             return
-        changed = replace(server, authorization=replace(known, wanted=wanted), updated_at=now)
+        changed = replace(server, authorization=replace(known, lacking=lacking), updated_at=now)
         await servers.update(changed, ("authorization",), since=server.generation)

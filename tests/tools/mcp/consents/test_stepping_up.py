@@ -8,7 +8,7 @@ import pytest
 
 from ferryman.inmemory.remote_servers import MemoryRemoteServers
 from ferryman.tools.mcp.protocol import HttpStatusError
-from ferryman.tools.mcp.stepping_up import note_wanted_scopes
+from ferryman.tools.mcp.stepping_up import note_lacking_scopes
 from tests.tools.mcp.consents.harness import ConnectHarness
 
 LACKING = 'Bearer error="insufficient_scope", scope="tools.read tools.write"'
@@ -16,18 +16,18 @@ LACKING = 'Bearer error="insufficient_scope", scope="tools.read tools.write"'
 
 async def note(harness: ConnectHarness, status: int, challenge: str) -> None:
     error = HttpStatusError(status, www_authenticate=(challenge,))
-    await note_wanted_scopes(MemoryRemoteServers(harness.memory), "mcp_1", error, now=harness.clock.now())
+    await note_lacking_scopes(MemoryRemoteServers(harness.memory), "mcp_1", error, now=harness.clock.now())
 
 
-def read_wanted(harness: ConnectHarness) -> tuple[str, ...]:
+def read_lacking(harness: ConnectHarness) -> tuple[str, ...]:
     assert harness.server.authorization is not None
-    return harness.server.authorization.wanted
+    return harness.server.authorization.lacking
 
 
 async def test_what_a_call_lacked_is_asked_for_beside_what_was_consented_to(harness: ConnectHarness) -> None:
     await harness.connect()
     await note(harness, 403, LACKING)
-    assert read_wanted(harness) == ("tools.write",)
+    assert read_lacking(harness) == ("tools.write",)
     assert (await harness.discover()).authorization.scopes == ("tools.read", "tools.write")
 
 
@@ -35,7 +35,7 @@ async def test_a_new_consent_has_nothing_lacking(harness: ConnectHarness) -> Non
     await harness.connect()
     await note(harness, 403, LACKING)
     await harness.connect()
-    assert read_wanted(harness) == ()
+    assert read_lacking(harness) == ()
 
 
 @pytest.mark.parametrize(

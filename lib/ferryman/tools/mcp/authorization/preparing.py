@@ -41,7 +41,7 @@ async def prepare_consent(
     client = await obtain_client(
         fetcher, issuer, registered=request.client, document_url=request.document_url, redirect_uri=request.redirect_uri
     )
-    granted: Iterable[str] = (*before.scopes, *before.wanted) if before is not None and before.issuer == issuer.issuer else ()
+    granted: Iterable[str] = (*before.scopes, *before.lacking) if before is not None and before.issuer == issuer.issuer else ()
     authorization = ServerAuthorization(
         issuer=issuer.issuer,
         authorize_url=issuer.authorize_url,
