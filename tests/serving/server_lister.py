@@ -21,8 +21,11 @@ class StoringServerLister:
     memory: Memory
     clock: ManualClock
     tools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    fails: Exception | None = None
 
     async def list_tools(self, server: str, *, owner: str) -> None:
+        if self.fails is not None:
+            raise self.fails
         servers = MemoryRemoteServers(self.memory)
         stored = await servers.get(server)
         assert stored is not None

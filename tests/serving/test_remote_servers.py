@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from ferryman.inmemory.credentials import MCP_SERVERS
+from ferryman.ports.errors import UnavailableError
 from tests.canaries import canary
 
 from .conftest import Stage
@@ -205,3 +206,13 @@ async def test_a_bearer_header_is_a_token_under_the_name_that_it_is_given(client
     assert (answer["auth"], answer["headers"]) == ("bearer", {"Authorization": "BOOKS_KEY"})
     (sealed,) = stage.memory.credentials[f"{MCP_SERVERS}/{answer['server_id']}"].values()
     assert (sealed.label.name, sealed.label.auth_type) == ("BOOKS_KEY", "bearer")
+
+
+async def test_a_server_is_stored_where_no_key_holder_answers_and_listed_later(client: httpx.AsyncClient, stage: Stage) -> None:
+    stage.server_lister.fails = UnavailableError("mcp_tool did not answer")
+    answer = await add(client)
+    assert (answer.status_code, answer.json()["state"]) == (201, "new")
+    place = f"{PLACE}/{answer.json()['server_id']}/refresh"
+    assert (await client.post(place)).status_code == 503
+    stage.server_lister.fails, stage.server_lister.tools[URL] = None, [SEARCH]
+    assert (await client.post(place)).json()["state"] == "listed"

@@ -22,6 +22,7 @@ from ferryman.domain.remote_servers.pins import accept_pins, disable_pins, forge
 from ferryman.domain.remote_servers.server import RemoteServer, ServerAuth, ServerState
 from ferryman.domain.remote_servers.server_problems import find_url_problems
 from ferryman.domain.workspaces.agent import Agent
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.access import READS, Dependencies, Manager, Reader
 from ferryman.serving.api.agents import OwnedAgent
 from ferryman.serving.api.errors import ConflictError, NotFoundError
@@ -80,7 +81,7 @@ async def create_mcp_server(
         await deps.remote_servers.delete(server.id)
         raise
     response.headers["Location"] = location
-    return describe_server(await _list(deps, server))
+    return describe_server(await _try_to_list(deps, server))
 
 
 @router.get("", summary="The MCP servers of an agent")
@@ -119,7 +120,7 @@ async def change_mcp_server(
         await seal_values(deps, changed, read.values)
     stored = await deps.remote_servers.update(changed, [*changes], since=server.generation)
     await delete_unnamed(deps, server, stored)
-    return describe_server(await _list(deps, stored) if is_moved or read is not None else stored)
+    return describe_server(await _try_to_list(deps, stored) if is_moved or read is not None else stored)
 
 
 @router.delete("/{server_id}", status_code=204, summary="Remove an MCP server, with its credentials")
@@ -177,6 +178,14 @@ def describe_server(server: RemoteServer) -> shapes.RemoteServerResponse:
 def _find_server_name_problems(name: str) -> Collection[Problem]:
     problem = find_server_name_problem(name)
     return [] if problem is None else [Problem("name", problem)]
+
+
+async def _try_to_list(deps: ApiDependencies, server: RemoteServer) -> RemoteServer:
+    """Return `server` as `_list` does, or as it is where the key holder does not answer: it is stored, and can be refreshed."""
+    try:
+        return await _list(deps, server)
+    except UnavailableError:
+        return server
 
 
 async def _list(deps: ApiDependencies, server: RemoteServer) -> RemoteServer:
