@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from .__main__ import BAR, describe
+from .client_suite import REQUIRED, is_conformant, read_client_summary
 from .suite import SuiteRun, count_valid, read_summary, read_warnings
 
 SUMMARY = """
@@ -44,3 +45,15 @@ def test_warnings_and_messages_that_are_not_valid_are_read_from_the_checks(tmp_p
         (tmp_path / str(number) / "checks.json").write_text(json.dumps(checks))
     assert count_valid(tmp_path) == (1, 2)
     assert read_warnings(tmp_path) == ["a: why", "a: why"]
+
+
+def test_a_client_scenario_that_only_warns_has_failed_where_the_suite_says_so() -> None:
+    run = read_client_summary("✓ tools_call: 2 passed, 0 failed\n✗ request-metadata: 5 passed, 0 failed, 1 warnings\n")
+    assert run.count(run.required) == (1, 2)
+
+
+def test_a_client_is_conformant_only_where_all_required_scenarios_were_run() -> None:
+    lines = [f"✓ scenario-{number}: 1 passed, 0 failed" for number in range(REQUIRED)]
+    assert is_conformant(read_client_summary("\n".join(lines)))
+    assert not is_conformant(read_client_summary("\n".join(lines[1:])))
+    assert not is_conformant(SuiteRun())
