@@ -18,7 +18,8 @@ from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.grant import describe_grant
 from ferryman.domain.http.request import Method
 from ferryman.domain.remote_servers.pin import ToolPin
-from ferryman.tools.approving.waiting import CallGoesOnError
+from ferryman.ports.errors import NotSentError
+from ferryman.tools.approving.waiting import CallGoesOnError, WaitingForPersonError
 from ferryman.tools.mcp.asking import DECLINE, Questioner, ServerAnswers
 from ferryman.tools.mcp.contacting import RemoteCallDependencies, ServerContact, get_host
 from ferryman.tools.mcp.outcomes import OutcomePresenter
@@ -165,6 +166,10 @@ class RemoteCall:
                 await self.questioner.ask(requests, going)
             except UnaskableQuestionError as error:
                 self.notices.append(_describe_declined(error))
+            except WaitingForPersonError:
+                raise
+            except NotSentError:  # nobody could be asked now: the work goes on, and asks again
+                raise CallGoesOnError(going, until=self._limit(going, POLL)) from None
             await client.update_task(task.id, dict.fromkeys(requests, DECLINE))
             going = replace(going, answered=(*going.answered, *requests))
         poll = POLL if task.poll_ms is None else timedelta(milliseconds=task.poll_ms)

@@ -1,0 +1,74 @@
+"""A call that was sent is never sent again, also where our own store does not answer while the server wants something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from emulator.internet.mcp import SimulatedMcpServer
+from emulator.internet.mcp.tools import describe_form
+from ferryman.domain.calls.call import TicketState
+from ferryman.inmemory.approvals import MemoryApprovals
+from ferryman.ports.errors import UnavailableError
+from ferryman.tools.mcp.preparing import make_remote_preparer
+
+from .rig import RemoteRig
+from .scripted import ScriptedServer
+
+ASKING = {"booking": {"method": "elicitation/create", "params": describe_form()}}
+
+
+class FaultyApprovals(MemoryApprovals):
+    """Approvals whose store does not answer while `is_absent`."""
+
+    is_absent = True
+
+    async def get(self, approval: str) -> Any:
+        if self.is_absent:
+            raise UnavailableError("the store does not answer")
+        return await super().get(approval)
+
+
+def lose_approvals(rig: RemoteRig) -> FaultyApprovals:
+    approvals = FaultyApprovals(rig.memory)
+    assert rig.tools.approving is not None
+    tools = replace(rig.tools, approving=replace(rig.tools.approving, approvals=approvals))
+    rig.tools = replace(tools, prepare=make_remote_preparer(replace(rig.remote, tools=tools)))
+    return approvals
+
+
+def build_task(status: str) -> dict[str, Any]:
+    asking = {"inputRequests": ASKING} if status == "input_required" else {}
+    return {"taskId": "work-1", "status": status, "ttlMs": 3_600_000, "pollIntervalMs": 4_000, **asking}
+
+
+def start_asking(_: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"resultType": "task", **build_task("input_required")}
+
+
+def ask_on(_: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"resultType": "complete", **build_task("input_required")}
+
+
+async def test_a_question_that_cannot_be_stored_leaves_the_call_in_doubt_and_sent_once() -> None:
+    rig = RemoteRig(tool="desk__book_table", arguments={"day": "Friday"})
+    await rig.begin()
+    lose_approvals(rig)
+    first, second = await rig.send(), await rig.send()
+    assert (first.in_doubt, second.in_doubt, rig.count_calls()) == (True, True, 1)
+
+
+async def test_work_whose_question_cannot_be_stored_was_begun_once_and_asks_again() -> None:
+    rig = RemoteRig()
+    await rig.begin()
+    assert isinstance(rig.peer.server, SimulatedMcpServer)
+    server = ScriptedServer(rig.peer.server, {"tools/call": start_asking, "tasks/get": ask_on})
+    rig.peer.server = server  # type: ignore[assignment] # answers as one does
+    approvals = lose_approvals(rig)
+    assert (await rig.send()).state is TicketState.INTENDED
+    approvals.is_absent = False
+    rig.clock.turn(timedelta(seconds=10))
+    assert (await rig.send()).state is TicketState.WAITING
+    assert (server.count("tools/call"), server.count("tasks/get")) == (1, 1)
