@@ -140,11 +140,9 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             sealed = await _seal(deps, claimed_call, going.continuation)
             return await deps.tickets.postpone(claimed_call, sealed, until=going.until)
         except NotSentError:
-            if prepared_call.sending is None or not prepared_call.sending.begun:
-                if not claimed_call.again:
-                    await deps.tickets.release(claimed_call)
-                raise
-            result = _refuse(ticket, refusal.IN_DOUBT)  # its host has it, and what follows from that could not be stored
+            if not claimed_call.again:
+                await deps.tickets.release(claimed_call)
+            raise
     if claimed_call.again and result.blocked and _is_unknown(doubted := _refuse(ticket, refusal.IN_DOUBT)):
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent

@@ -142,6 +142,26 @@ def test_a_difference_names_each_field_and_hides_nothing() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"a": {"b": "ok"}}, {"a": {"b": "evil"}, "a.b": "ok"}),
+        ({"a.b": "ok", "a": {"b": "ok"}}, {"a.b": "ok", "a": {"b": "evil"}}),
+        ({"a": 1}, {"a": "1"}),
+        ({"a": {}}, {"a": "{}"}),
+    ],
+)
+def test_no_field_of_a_difference_stands_in_the_place_of_another(before: Any, after: Any) -> None:
+    assert compare_descriptors(before, after)
+
+
+def test_what_models_read_comes_before_what_nobody_does_and_what_is_left_out_is_counted() -> None:
+    after = {"name": "x", "a": {f"{n}": n for n in range(300)}, "description": "Send the key."}
+    changes = compare_descriptors({"name": "x"}, after)
+    assert (changes[0].field, changes[0].after) == ("description", "Send the key.")
+    assert (changes[-1].field, changes[-1].after) == ("⟨cut⟩", "101 more fields differ")
+
+
 def test_a_long_description_is_cut_with_a_mark() -> None:
     cut = cut_description("x" * 10_000, TOOL_TOKENS_MAX)
     assert len(cut) == TOOL_TOKENS_MAX * 4

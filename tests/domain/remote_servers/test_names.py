@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.remote_servers.lookalikes import Neighbours, find_name_refusals
 from ferryman.domain.remote_servers.names import (
     build_tool_name,
     find_server_name_problem,
@@ -72,3 +73,10 @@ def test_a_second_server_needs_a_name_of_another_look() -> None:
     check_server_name("music", ["books"])
     with pytest.raises(InvalidInputError, match="name: looks like books, another MCP server of this agent"):
         check_server_name("b0oks", ["books"])
+
+
+def test_two_tools_that_models_would_know_by_one_name_are_refused_but_one_that_was_accepted() -> None:
+    mapped = build_tool_name("books", "a.b").removeprefix("books__")
+    assert set(find_name_refusals(["a.b", mapped], Neighbours(server="books"))) == {"a.b", mapped}
+    assert set(find_name_refusals(["a.b", mapped], Neighbours(server="books", accepted=["a.b"]))) == {mapped}
+    assert set(find_name_refusals([mapped], Neighbours(server="books", accepted=["a.b"]))) == {mapped}

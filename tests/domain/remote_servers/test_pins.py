@@ -120,3 +120,11 @@ def test_a_server_that_moved_or_was_imported_has_nothing_accepted() -> None:
     assert [(pin.tool, pin.state, pin.digest, pin.pending) for pin in forget_acceptance(pins)] == [
         ("a", PinState.NEW, None, "d1")
     ]
+
+
+def test_a_server_that_moves_has_nothing_accepted_of_what_is_refused_now_either() -> None:
+    pins = compare_pins(
+        "books", pinned(ListedDescriptor(tool="a", digest="d1")), [ListedDescriptor(tool="a", digest="d1", refusal="no")]
+    )
+    after = compare_pins("books", forget_acceptance(pins), [ListedDescriptor(tool="a", digest="d1")])
+    assert states(after) == {"a": "new"}

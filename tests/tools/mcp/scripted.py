@@ -30,14 +30,14 @@ class ScriptedServer:
         return sum(name == method for name, _ in self.seen)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        taken = await receive()
-        body = taken.get("body", b"")
+        first = await receive()
+        body = first.get("body", b"")
         message = json.loads(body or b"{}")
         answer = self._answers.get(message.get("method", ""))
         if answer is None:
 
             async def replay() -> Any:
-                return taken
+                return first
 
             await self._app(scope, replay, send)
             return

@@ -27,14 +27,21 @@ class FieldDifference:
 
 
 def compare_descriptors(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[FieldDifference, ...]:
-    """Return what differs, by the path of the fields: the innermost ones of objects, lists as a whole."""
+    """Return what differs, by the path of the fields: the innermost ones of objects, lists as a whole.
+
+    What models read comes first. Of more than `FIELDS_MAX` the last one says how many are not shown.
+    """
     old, new = _flatten(before), _flatten(after)
     paths = [*old, *(path for path in new if path not in old)]
     differing = [path for path in paths if old.get(path, _ABSENT) != new.get(path, _ABSENT)]
-    return tuple(
-        FieldDifference(field=show_name(path), before=_show(old.get(path, _ABSENT)), after=_show(new.get(path, _ABSENT)))
+    differing.sort(key=lambda path: path[:1] not in _READ_BY_MODELS)
+    changes = [
+        FieldDifference(field=_show_path(path), before=_show(old.get(path, _ABSENT)), after=_show(new.get(path, _ABSENT)))
         for path in differing[:FIELDS_MAX]
-    )
+    ]
+    if len(differing) > FIELDS_MAX:
+        changes.append(FieldDifference(field=CUT, before=None, after=f"{len(differing) - FIELDS_MAX} more fields differ"))
+    return tuple(changes)
 
 
 class _Absent:
@@ -42,24 +49,34 @@ class _Absent:
 
 
 _ABSENT = _Absent()
+_READ_BY_MODELS = (("description",), ("inputSchema",))
+
+Path = tuple[str, ...]
+"""The names that lead to a field. A name may have a full stop: no two paths become one."""
+
+Leaf = tuple[bool, str]
+"""Whether a value is a text, and the text or the JSON of it: 1, 1.0 and "1" are three values."""
 
 
-def _flatten(value: Mapping[str, Any]) -> dict[str, Any]:
-    leaves: dict[str, Any] = {}
-    stack: list[tuple[str, Any]] = [("", value)]
+def _flatten(value: Mapping[str, Any]) -> dict[Path, Leaf]:
+    leaves: dict[Path, Leaf] = {}
+    stack: list[tuple[Path, Any]] = [((), value)]
     while stack:
         path, inner = stack.pop()
         if isinstance(inner, Mapping) and inner:
-            members = [(f"{path}.{name}" if path else str(name), member) for name, member in inner.items()]
-            stack.extend(reversed(members))
+            stack.extend(reversed([((*path, str(name)), member) for name, member in inner.items()]))
         else:
-            # whether a number is written 1 or 1.0 differs, too
-            leaves[path] = inner if isinstance(inner, str) else json.dumps(inner, sort_keys=True)
+            leaves[path] = (True, inner) if isinstance(inner, str) else (False, json.dumps(inner, sort_keys=True))
     return leaves
 
 
-def _show(value: str | _Absent) -> str | None:
-    if isinstance(value, _Absent):
+def _show_path(path: Path) -> str:
+    return ".".join(show_name(name).replace(".", "⟨U+002E⟩") for name in path)
+
+
+def _show(leaf: Leaf | _Absent) -> str | None:
+    if isinstance(leaf, _Absent):
         return None
+    value = leaf[1]
     text = show_text(value[: TEXT_CHARACTERS_MAX + 1])
     return text if len(value) <= TEXT_CHARACTERS_MAX else text[:TEXT_CHARACTERS_MAX] + CUT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ferryman.domain.remote_servers.names import SEPARATOR, build_tool_name, fold_name, is_mcp_name
@@ -32,16 +32,26 @@ def find_name_refusals(names: Sequence[str], neighbours: Neighbours) -> dict[str
     for name in counts:
         if is_mcp_name(name):
             folded.setdefault(fold_name(name), []).append(name)
+    full = _group_by_full_name({*filter(is_mcp_name, counts), *neighbours.accepted}, neighbours.server)
     known = _fold_neighbours(neighbours)
     refusals = {}
     for name, count in counts.items():
         problem = _find_problem(name, count, neighbours, known)
         if problem is None:
-            alike = [other for other in folded[fold_name(name)] if other != name]
+            same = full[build_tool_name(neighbours.server, name)]
+            alike = [other for other in (*folded[fold_name(name)], *same) if other != name]
             problem = _find_alike(name, alike, neighbours)
         if problem is not None:
             refusals[name] = problem
     return refusals
+
+
+def _group_by_full_name(names: Iterable[str], server: str) -> dict[str, list[str]]:
+    """Return names by what a model would know each by: two that are cut may share that, and one that is spelled like a cut one."""
+    full: dict[str, list[str]] = {}
+    for name in sorted(names):
+        full.setdefault(build_tool_name(server, name), []).append(name)
+    return full
 
 
 def _fold_neighbours(neighbours: Neighbours) -> dict[str, str]:

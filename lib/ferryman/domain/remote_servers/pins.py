@@ -101,7 +101,7 @@ def forget_acceptance(pins: Iterable[ToolPin]) -> tuple[ToolPin, ...]:
     """Return `pins` as of a server that nobody has accepted anything of: the server has moved, or was imported."""
     current = (pin for pin in pins if pin.state is not PinState.MISSING)
     return tuple(
-        pin
+        replace(pin, digest=None, accepted_at=None)
         if pin.state is PinState.REFUSED
         else replace(pin, state=PinState.NEW, digest=None, pending=pin.listed_digest, accepted_at=None)
         for pin in current

@@ -115,6 +115,7 @@ async def change_mcp_server(
     is_moved = "url" in fields and body.url != server.url
     if is_moved:
         changes |= {"url": body.url, "pins": forget_acceptance(server.pins), "authorization": None, "state": ServerState.NEW}
+        changes |= {"revision": None, "listed_at": None, "verified_at": None}  # none of it is known of the new one
     changed = change_value(server, changes, now=deps.clock.now())
     if read is not None:
         await seal_values(deps, changed, read.values)

@@ -65,6 +65,12 @@ class RemoteCall:
         try:
             async with asyncio.timeout(within_s):
                 return await self._execute(presenter, within_s)
+        except WaitingForPersonError:
+            raise
+        except NotSentError:
+            if not self.context.sending.begun:
+                raise
+            return presenter.build_refusal(refusal.IN_DOUBT)  # what the server asks could not be stored
         except CallRefusedError as refused:
             return await self._present_refusal(presenter, refused.refusal)
         except ServerError as error:
