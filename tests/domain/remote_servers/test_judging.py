@@ -151,7 +151,7 @@ def test_a_difference_names_each_field_and_hides_nothing() -> None:
         ({"a": {}}, {"a": "{}"}),
     ],
 )
-def test_no_field_of_a_difference_stands_in_the_place_of_another(before: Any, after: Any) -> None:
+def test_no_field_hides_that_another_one_differs(before: Any, after: Any) -> None:
     assert compare_descriptors(before, after)
 
 

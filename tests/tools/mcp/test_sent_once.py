@@ -7,15 +7,18 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from emulator.internet.mcp import SimulatedMcpServer
+from emulator.internet.mcp import McpRules, SimulatedMcpServer
 from emulator.internet.mcp.tools import describe_form
+from ferryman.catalog.tools import REMOTE, get_fee
+from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.calls.call import TicketState
 from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.mcp.preparing import make_remote_preparer
 
-from .rig import RemoteRig
+from .rig import API_KEY, RemoteRig
 from .scripted import ScriptedServer
+from .test_calling import ALWAYS
 
 ASKING = {"booking": {"method": "elicitation/create", "params": describe_form()}}
 
@@ -72,3 +75,42 @@ async def test_work_whose_question_cannot_be_stored_was_begun_once_and_asks_agai
     rig.clock.turn(timedelta(seconds=10))
     assert (await rig.send()).state is TicketState.WAITING
     assert (server.count("tools/call"), server.count("tasks/get")) == (1, 1)
+
+
+async def test_who_declines_a_question_of_a_call_that_was_approved_is_told_to_the_server_and_denies_no_call() -> None:
+    rig = RemoteRig(tool="desk__book_table", arguments={"day": "Friday"}, approvals=ALWAYS)
+    await rig.begin()
+    await rig.send()
+    await rig.decide()
+    await rig.send()
+    await rig.decide(DecisionVerdict.DENY)
+    result = (await rig.send()).result
+    assert result is not None
+    assert ("not booked: decline" in result.content, result.blocked, rig.count_calls()) == (True, False, 2)
+
+
+async def test_a_call_that_goes_on_and_is_refused_is_none_that_was_never_sent() -> None:
+    rig = RemoteRig(tool="desk__book_table", arguments={"day": "Friday"})
+    await rig.begin()
+    await rig.send()
+    await rig.answer({"booking": {"people": 4, "hour": "20:00"}})
+    rig.clock.turn(timedelta(minutes=2))
+    rig.peer.server.rules = replace(rig.rules, changed={"book_table": {"description": "other"}})  # type: ignore[union-attr]
+    result = (await rig.send()).result
+    assert result is not None
+    assert (result.code, result.blocked, rig.count_calls()) == ("tool_disabled", False, 1)
+
+
+async def test_a_call_names_its_credential_and_costs_what_an_authenticated_call_does() -> None:
+    result = await RemoteRig().call()
+    assert (result.credential_used, get_fee(result)) == ("DESK_KEY", REMOTE.policy.fee)
+
+
+async def test_a_call_whose_server_refuses_the_session_before_it_costs_nothing() -> None:
+    rig = RemoteRig(rules=McpRules(headers={"x-api-key": API_KEY}, revisions=("2025-11-25",)))
+    await rig.begin()
+    rig.remote.sessions.forget(next(iter(rig.remote.sessions._sessions)))
+    rig.peer.server.rules = replace(rig.rules, headers={"x-api-key": "another"})  # type: ignore[union-attr]
+    result = (await rig.send()).result
+    assert result is not None
+    assert (result.response_status, result.blocked, get_fee(result), rig.count_calls()) == (401, True, 0, 0)

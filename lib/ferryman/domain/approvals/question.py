@@ -5,6 +5,7 @@ Everything in a question is a stranger's text. A model never reads a question, a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,6 +80,16 @@ def read_questions(form: Mapping[str, Any]) -> tuple[ServerQuestion, ...] | None
     if not isinstance(what, Mapping) or what.get("kind") != "question":
         return None
     return tuple(ServerQuestion(**question) for question in what["questions"])
+
+
+def is_question(form: str) -> bool:
+    """Tell whether a canonical form is of a question."""
+    try:
+        parsed = json.loads(form)
+    except (ValueError, RecursionError):
+        return False
+    what = parsed.get("what") if isinstance(parsed, dict) else None
+    return isinstance(what, dict) and what.get("kind") == "question"
 
 
 def _check_page(question: ServerQuestion) -> None:

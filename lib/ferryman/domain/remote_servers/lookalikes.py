@@ -47,7 +47,7 @@ def find_name_refusals(names: Sequence[str], neighbours: Neighbours) -> dict[str
 
 
 def _group_by_full_name(names: Iterable[str], server: str) -> dict[str, list[str]]:
-    """Return names by what a model would know each by: two that are cut may share that, and one that is spelled like a cut one."""
+    """Return names by what a model would know each by, which a name may share with one that is cut or mapped."""
     full: dict[str, list[str]] = {}
     for name in sorted(names):
         full.setdefault(build_tool_name(server, name), []).append(name)

@@ -21,7 +21,7 @@ from ferryman.domain.approvals.approval import (
     derive_approval_id,
 )
 from ferryman.domain.approvals.form import CallForm, EffectForm, HttpForm, UnwritableFormError, build_form, digest_form
-from ferryman.domain.approvals.question import QuestionForm
+from ferryman.domain.approvals.question import QuestionForm, is_question
 from ferryman.domain.approvals.rules import NO_RULES, CallFacts, needs_approval
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.approved import ApprovedSend
@@ -123,6 +123,8 @@ class CallConfirmation:
         ticket, now, form = self.claimed.ticket, deps.clock.now(), self._build(what)
         place = CallPlace.read(self.claimed)
         current = await deps.approvals.get(ticket.approval) if ticket.approval else None
+        if current is not None and is_question(current.form):
+            current = None  # what came of that is the server's to hear: it decides nothing about the call
         if current is not None:
             if (sent := await self._use(deps, current, form, now)) is not None:
                 return sent

@@ -74,7 +74,7 @@ class RemoteCall:
         except CallRefusedError as refused:
             return await self._present_refusal(presenter, refused.refusal)
         except ServerError as error:
-            return await presenter.present_error(error, tuple(self.notices))
+            return await presenter.present_error(error, tuple(self.notices), begun=self._is_begun)
         except McpClientError as error:
             if isinstance(error, HttpStatusError):
                 now = self.deps.tools.clock.now()
@@ -85,7 +85,7 @@ class RemoteCall:
 
     @property
     def _is_begun(self) -> bool:
-        return self.context.sending.begun or (self.continuation is not None and bool(self.continuation.work))
+        return self.context.sending.begun or self.continuation is not None
 
     async def _execute(self, presenter: OutcomePresenter, within_s: float) -> ToolCallResult:
         work = "" if self.continuation is None else self.continuation.work
@@ -218,6 +218,7 @@ class RemoteCall:
             tool=self.context.claimed_call.ticket.tool,
             server=self.contact.server.name,
             url=self.contact.server.url,
+            credential=self.contact.credential_used,
         )
 
     async def _present_refusal(self, presenter: OutcomePresenter, reason: Refusal) -> ToolCallResult:

@@ -17,7 +17,7 @@ from ferryman.expiring import ExpiringCache
 from ferryman.ports.gate import CallPolicy, StreamGate
 from ferryman.ports.remote_servers import RemoteServers
 from ferryman.tools.execute_call import ToolDependencies
-from ferryman.tools.mcp.credentials import open_server_credentials, place_credentials, renew_token
+from ferryman.tools.mcp.credentials import list_placed, open_server_credentials, place_credentials, renew_token
 from ferryman.tools.mcp.gate_transport import GateTransport
 from ferryman.tools.mcp.listing import ServerListing
 from ferryman.tools.mcp.protocol.client import McpClient
@@ -65,6 +65,12 @@ class ServerContact:
     server: RemoteServer
     credentials: Mapping[str, Credential] = field(repr=False)
     others: Mapping[str, Credential] = field(default_factory=dict, repr=False)
+
+    @property
+    def credential_used(self) -> str | None:
+        """The name of the credential that authenticates a call, the first of several; None where the server has none."""
+        is_sent = {name for name, item in self.credentials.items() if item.label.hosts}
+        return next((name for name in list_placed(self.server) if name in is_sent), None)
 
     def build_policy(self, call: CallPolicy) -> CallPolicy:
         """Return `call` with the server's URL, and with these credentials."""

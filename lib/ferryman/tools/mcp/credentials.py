@@ -67,6 +67,12 @@ def place_credentials(server: RemoteServer) -> dict[str, Text]:
     }
 
 
+def list_placed(server: RemoteServer) -> list[str]:
+    """Return the names of the credentials that requests to `server` have, the one of `Authorization` first."""
+    token = [TOKEN_NAME] if server.auth is ServerAuth.OAUTH else []
+    return [*token, *(name for _, name in sorted(server.headers.items()))]
+
+
 def narrow_to_server(credential: Credential, server: RemoteServer) -> Credential:
     """Return `credential` with the server's host where it is meant for its present URL; with no host otherwise.
 

@@ -30,13 +30,17 @@ SERVER_FAILED = "server_error"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomePresenter:
-    """Makes results of what the server at `url` says of a call of `tool`; `server` is its name."""
+    """Makes results of what the server at `url` says of a call of `tool`; `server` is its name.
+
+    `credential` is the name of what authenticates the call, None for nothing.
+    """
 
     gate: StreamGate
     call: CallPolicy = field(repr=False)
     tool: str
     server: str
     url: str = field(repr=False)
+    credential: str | None = None
 
     async def present(self, completed: Completed, notices: tuple[str, ...] = ()) -> ToolCallResult:
         """Return the result of a call that is done, after the `notices`, sentences of ours about what happened meanwhile."""
@@ -45,29 +49,32 @@ class OutcomePresenter:
             result = replace(result, ok=False, code=TOOL_FAILED, suggestion=find_suggestion(TOOL_FAILED))
         return add_notices(result, notices)
 
-    async def present_error(self, error: ServerError, notices: tuple[str, ...] = ()) -> ToolCallResult:
-        """Return the result of a call that the server answered with an error of the protocol."""
+    async def present_error(self, error: ServerError, notices: tuple[str, ...] = (), *, begun: bool = True) -> ToolCallResult:
+        """Return the result of a call that the server answered with an error of the protocol; `begun` is of `build_failure`."""
         result = await self._present(render_error(error))
         failed = replace(result, ok=False, code=SERVER_FAILED, suggestion=find_suggestion(SERVER_FAILED))
+        if not begun:
+            failed = replace(failed, blocked=True, block_reason=SERVER_FAILED)
         return add_notices(failed, notices)
 
     def build_failure(self, error: McpClientError, *, begun: bool) -> ToolCallResult:
         """Return the result of a call that has no answer; `begun` tells that the call itself was sent."""
         if isinstance(error, HttpStatusError):
-            reason = _refuse_status(self.server, error.status)
-            result = ToolCallResult.from_refusal(self.tool, reason, url=self.url, method=Method.POST.value)
-            return replace(result, response_status=error.status)
+            reason = replace(_refuse_status(self.server, error.status), blocked=not begun)
+            return replace(self.build_refusal(reason), response_status=error.status)
         is_unsent = not begun or isinstance(error, SessionLostError | UnwritableArgumentError)
         reason = Refusal(reason="server_answer", message=f"Error: {error}", blocked=is_unsent)
         return self.build_refusal(reason)
 
     def build_refusal(self, reason: Refusal) -> ToolCallResult:
         """Return the result of a call that was refused, or that failed, by `reason`."""
-        return ToolCallResult.from_refusal(self.tool, reason, url=self.url, method=Method.POST.value)
+        return ToolCallResult.from_refusal(
+            self.tool, reason, url=self.url, method=Method.POST.value, credential=self.credential
+        )
 
     async def _present(self, inbound: InboundResponse) -> ToolCallResult:
         outbound = OutboundRequest(tool=self.tool, method=Method.POST, url=self.url)
-        return await self.gate.present(outbound, self.call, inbound)
+        return replace(await self.gate.present(outbound, self.call, inbound), credential_used=self.credential)
 
 
 def add_notices(result: ToolCallResult, notices: tuple[str, ...]) -> ToolCallResult:
