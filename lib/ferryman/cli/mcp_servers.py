@@ -13,6 +13,7 @@ from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.screen import shorten
 from ferryman.client import PAGE_MAX
 from ferryman.domain.approvals.visible import show_text
+from ferryman.domain.remote_servers.difference import compare_descriptors
 from ferryman.domain.remote_servers.pin import PinState
 
 AGENT = click.option("--agent", metavar="ID", help="The agent whose server it is. Default: the workspace's default one.")
@@ -244,9 +245,9 @@ def _print_tool(session: ApiSession, tool: Mapping[str, Any]) -> None:
             screen.print_line(f"    + {'(absent)' if change['after'] is None else change['after']}", "green")
     else:
         screen.print_line(f"  {show_text(tool['description']) or '(no description)'}")
-        for name, schema in tool["input_schema"].get("properties", {}).items():
-            about = schema.get("description", "") if isinstance(schema, Mapping) else ""
-            screen.print_line(f"  {show_text(str(name))}: {show_text(str(about))}".rstrip(": "), "dim")
+        # all of it, however deep: what nobody was shown nobody has accepted
+        for part in compare_descriptors({}, {"input_schema": tool["input_schema"]}):
+            screen.print_line(f"  {part.field.removeprefix('input_schema.')}: {part.after}", "dim")
     screen.print_line(f"  digest {tool['digest']}", "dim")
 
 

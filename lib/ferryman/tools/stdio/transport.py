@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +19,9 @@ from ferryman.tools.stdio.process import ServerEndedError, ServerProcess
 
 PROBE, PROBE_S = "server/discover", 5.0
 """A server of 2025-11-25 may not answer it at all: after so many seconds it is taken for one."""
+
+CANCEL_S = 1.0
+"""How long the process may take to read that nobody waits any longer."""
 
 _STREAM = (("content-type", "text/event-stream"),)
 _LEGACY_STATUS, _TAKEN_STATUS = 400, 202
@@ -41,13 +45,16 @@ class StdioTransport:
             raise CallRefusedError(refusal.report_failure("an event stream of a process cannot be taken up again"))
         try:
             if "id" not in body or "method" not in body:
-                await self._write(body)
+                async with asyncio.timeout(message.within_s):
+                    await self._write(body)
                 await reader.begin(_TAKEN_STATUS, ())
                 return True
             async with self._asking:
                 return await self._ask(message, body, reader)
         except ServerEndedError as ended:
             raise CallRefusedError(refusal.report_failure(str(ended))) from None
+        except TimeoutError:
+            raise CallRefusedError(refusal.report_timeout(message.within_s)) from None
 
     async def _ask(self, message: HttpMessage, body: Mapping[str, Any], reader: ResponseReader) -> bool:
         is_probe = body["method"] == PROBE
@@ -90,7 +97,9 @@ class StdioTransport:
         params = body.get("params")
         meta = params.get("_meta") if isinstance(params, Mapping) else None
         if isinstance(meta, Mapping) and PROTOCOL_VERSION in meta:
-            await self._write(write_notification("notifications/cancelled", {"requestId": body["id"]}))
+            with contextlib.suppress(TimeoutError):  # it may read nothing any more
+                async with asyncio.timeout(CANCEL_S):
+                    await self._write(write_notification("notifications/cancelled", {"requestId": body["id"]}))
 
     async def _write(self, body: Mapping[str, Any]) -> None:
         # in ASCII: then no line ends within a text

@@ -163,3 +163,19 @@ async def test_an_issuer_says_whether_its_answers_name_it() -> None:
     assert not (await find(build_documents())).issuer.sends_iss
     said_so = build_issuer(authorization_response_iss_parameter_supported=True)
     assert (await find(build_documents(issuer=said_so))).issuer.sends_iss
+
+
+async def test_a_page_of_consent_on_another_host_is_believed_where_its_answers_name_their_issuer() -> None:
+    elsewhere = {"authorization_endpoint": "https://accounts.honest.example.org/authorize"}
+    with pytest.raises(AuthorizationFailedError, match="another host than the issuer"):
+        await find(build_documents(issuer=build_issuer(**elsewhere)))
+    named = build_issuer(**elsewhere, authorization_response_iss_parameter_supported=True)
+    assert (await find(build_documents(issuer=named))).issuer.authorize_url == elsewhere["authorization_endpoint"]
+
+
+@pytest.mark.parametrize(
+    "query", ["client_id=theirs", "a=b&redirect_uri=https://x.example", "a=1;scope=all", "%73tate=x", "Resource="]
+)
+async def test_a_page_of_consent_that_has_a_parameter_of_ours_is_refused(query: str) -> None:
+    with pytest.raises(AuthorizationFailedError, match="parameters that a client adds"):
+        await find(build_documents(issuer=build_issuer(authorization_endpoint=f"{ISSUER}/authorize?{query}")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.remote_servers.authorization import is_resource_of
@@ -16,6 +17,9 @@ ISSUERS_MAX = 8
 
 METHODS_MAX = 16
 OFFLINE_ACCESS = "offline_access"
+_OURS = frozenset(
+    ("response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +81,34 @@ def read_issuer(document: Mapping[str, Any], issuer: str) -> IssuerMetadata:
     if "code" not in (_read_texts(document, "response_types_supported", where) or ("code",)):
         raise AuthorizationFailedError(f"{where} does not say that it has authorization codes")
     registration = document.get("registration_endpoint")
+    sends_iss = document.get("authorization_response_iss_parameter_supported") is True
     return IssuerMetadata(
         issuer=issuer,
-        authorize_url=_read_url(document, "authorization_endpoint", where),
+        authorize_url=_read_authorize_url(document, issuer, where, sends_iss=sends_iss),
         token_url=_read_url(document, "token_endpoint", where),
         registration_url=None if registration is None else _read_url(document, "registration_endpoint", where),
         methods=_read_texts(document, "token_endpoint_auth_methods_supported", where) or ("client_secret_basic",),
-        sends_iss=document.get("authorization_response_iss_parameter_supported") is True,
+        sends_iss=sends_iss,
         reads_documents=document.get("client_id_metadata_document_supported") is True,
         gives_offline_access=_has_offline_access(document),
     )
+
+
+def _read_authorize_url(document: Mapping[str, Any], issuer: str, where: str, *, sends_iss: bool) -> str:
+    """Return the page of consent. Raise `AuthorizationFailedError`, also for one that may be another's (mix-up attacks).
+
+    There a person would consent to something else, and the code would come here. A page that is not on the issuer's host is
+    believed where each answer has to name its issuer; and none has a parameter of ours already, which would be read first.
+    """
+    text = _read_url(document, "authorization_endpoint", where)
+    url = parse_url(text)
+    if url.host != parse_url(issuer).host and not sends_iss:
+        raise AuthorizationFailedError(
+            f"authorization_endpoint in {where} is on another host than the issuer, and its answers name no issuer (RFC 9207)"
+        )
+    if any(name.strip().lower() in _OURS for name, _ in parse_qsl((url.query or "").replace(";", "&"), keep_blank_values=True)):
+        raise AuthorizationFailedError(f"authorization_endpoint in {where} has parameters that a client adds")
+    return text
 
 
 def _has_offline_access(document: Mapping[str, Any]) -> bool:
