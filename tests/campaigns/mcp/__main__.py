@@ -6,7 +6,15 @@ import asyncio
 import sys
 from pathlib import Path
 
-from tests.campaigns.mcp.client_suite import OURS, REVISION, describe_clients, is_conformant, name_peer, run_client_suite
+from tests.campaigns.mcp.client_suite import (
+    OURS,
+    PEER_MS,
+    REVISION,
+    describe_clients,
+    is_conformant,
+    name_peer,
+    run_client_suite,
+)
 from tests.campaigns.mcp.installing import (
     NoSuiteError,
     install,
@@ -76,7 +84,8 @@ async def measure_client(node: Path) -> SuiteRun:
     """Run the client scenarios about our client and about the SDK's, and print their table; return the run of ours."""
     ours, theirs = await run_client_suite(node, OURS), None
     try:
-        theirs = await run_client_suite(node, name_peer(await asyncio.to_thread(install_peer_client)))
+        client = await asyncio.to_thread(install_peer_client)
+        theirs = await run_client_suite(node, name_peer(client), scenario_ms=PEER_MS)
     except (NoSuiteError, RuntimeError) as error:
         print(f"SKIPPED the SDK's own client: {error}")
     print(f"{'':<60} {'ours':>10} {'mcp 2.3.0':>10}")
