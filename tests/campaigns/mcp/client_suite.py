@@ -27,8 +27,10 @@ hang. Each of ours is a process that imports the product, and all of them share 
 
 
 async def run_client_suite(node: Path, command: str, *, scenario_ms: int = SCENARIO_MS) -> SuiteRun:
-    """Run all client scenarios of `REVISION` with `command`, at most `scenario_ms` each. Raise RuntimeError where the suite does
-    not end well."""
+    """Run all client scenarios of `REVISION` with `command`, each at most `scenario_ms`.
+
+    Raise RuntimeError where the suite does not end well.
+    """
     begun = asyncio.get_running_loop().time()
     with tempfile.TemporaryDirectory() as results:
         options = ["--requirements", REVISION, "--timeout", str(scenario_ms), "-o", results]
