@@ -182,3 +182,21 @@ async def test_a_question_that_repeats_the_servers_key_is_not_shown_to_anybody()
     rig.peer.server = rig.with_form({"type": "object", "properties": {"x": {"type": "string", "description": API_KEY}}})
     assert "it holds a credential" in (await get_result(rig)).content
     assert not rig.memory.approvals
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"x": "Ж" * 200_000},
+        {"properties": {"day": {"type": "string", "format": "ﷺ" * 10_000}}},
+        {"properties": {"day": {"type": "string", "title": "ﷺ" * 40}}},
+    ],
+)
+async def test_a_form_that_takes_long_to_judge_is_declined(change: dict[str, Any]) -> None:
+    rig = build_rig()
+    rig.peer.server = rig.with_form({"type": "object", "properties": {"day": {"type": "string"}}, **change})
+    await rig.begin()
+    result = (await rig.send()).result
+    assert result is not None
+    assert "It was declined." in result.content
+    assert not rig.memory.approvals

@@ -114,3 +114,25 @@ async def test_a_call_whose_server_refuses_the_session_before_it_costs_nothing()
     result = (await rig.send()).result
     assert result is not None
     assert (result.response_status, result.blocked, get_fee(result), rig.count_calls()) == (401, True, 0, 0)
+
+
+async def test_work_that_asks_without_end_is_given_up_and_never_too_long_to_be_remembered() -> None:
+    rig, numbers = RemoteRig(), iter(range(10_000))
+
+    def ask_more(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        keys = [f"{next(numbers)}".rjust(1_024, "k") for _ in range(16)]
+        return {**ask_on({}), "inputRequests": dict.fromkeys(keys, ASKING["booking"])}
+
+    await rig.begin()
+    assert isinstance(rig.peer.server, SimulatedMcpServer)
+    answers = {"tools/call": start_asking, "tasks/get": ask_more, "tasks/update": lambda _: {"resultType": "complete"}}
+    rig.peer.server = ScriptedServer(rig.peer.server, answers)  # type: ignore[assignment] # answers as one does
+    assert (await rig.send()).state is TicketState.WAITING
+    await rig.answer({"booking": {"people": 4, "hour": "20:00"}})
+    for _ in range(20):
+        rig.clock.turn(timedelta(seconds=10))
+        ticket = await rig.send()
+        if ticket.result is not None:
+            break
+    assert ticket.result is not None
+    assert (ticket.result.code, ticket.result.blocked) == ("questions_declined", False)

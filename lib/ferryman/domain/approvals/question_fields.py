@@ -17,6 +17,9 @@ KEY_CHARACTERS_MAX = 200
 TEXT_CHARACTERS_MAX = 500
 """How long the title and the description of a field may be, and a choice."""
 
+GROWTH_CHARACTERS = 64
+"""By so many characters more than twice its length may a text grow when it is normalized: one ligature has eighteen letters."""
+
 _SECRET = re.compile(
     r"pass\W?(?:word|wd|code|phrase)|\bpwd\b|\bpin\b|secret|credential|private\W?key|seed\W?phrase|recovery\W?(?:key|phrase)"
     r"|(?:api|access|auth|bearer|refresh|session|security|service|account|admin|ssh|signing|encryption)\W?(?:key|token)"
@@ -61,8 +64,8 @@ def list_fields(schema: Any) -> tuple[QuestionField, ...]:
 def _read_field(name: Any, schema: Any, is_required: bool) -> QuestionField:
     if not isinstance(name, str) or not 1 <= len(name) <= KEY_CHARACTERS_MAX or not isinstance(schema, Mapping):
         raise UnaskableQuestionError("a field of its form has no name, or no schema")
-    title, description = (_read_text(schema, key) for key in ("title", "description"))
-    if any(map(asks_for_secret, (name, title, description, str(schema.get("format", ""))))):
+    title, description, format_ = (_read_text(schema, key) for key in ("title", "description", "format"))
+    if any(map(asks_for_secret, (name, title, description, format_))):
         raise UnaskableQuestionError("a field of its form asks for a secret, such as a password or a key")
     kind = schema.get("type")
     about: dict[str, Any] = {"name": name, "title": title, "description": description, "is_required": is_required}
@@ -75,8 +78,7 @@ def _read_field(name: Any, schema: Any, is_required: bool) -> QuestionField:
             return QuestionField(kind=kind, least=least, most=most, **about)
         case "string":
             least, most = _read_range(schema, "minLength", "maxLength")
-            format_ = schema.get("format", "")
-            known = format_ if isinstance(format_, str) and format_ in _FORMATS else ""
+            known = format_ if format_ in _FORMATS else ""
             return QuestionField(kind=kind, least=least, most=most, choices=_read_choices(schema), format=known, **about)
         case "array":
             least, most = _read_range(schema, "minItems", "maxItems")
@@ -120,7 +122,14 @@ def _read_choices(schema: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def asks_for_secret(text: str) -> bool:
-    """Tell whether a text asks for a password, a key, a token or the like, in whatever letters."""
-    plain = "".join(character for character in unicodedata.normalize("NFKC", text) if unicodedata.category(character) != "Cf")
+    """Tell whether a text asks for a password, a key, a token or the like, in whatever letters.
+
+    One that grows to several times its length once it is normalized is none that anybody can read, and counts as such.
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    if len(plain) > 2 * len(text) + GROWTH_CHARACTERS:
+        return True
+    if not plain.isascii():
+        plain = "".join(character for character in plain if unicodedata.category(character) != "Cf")
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", plain).replace("_", " ")
     return _SECRET.search(words.strip().casefold()) is not None

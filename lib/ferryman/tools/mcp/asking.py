@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ferryman import offload
 from ferryman.domain.approvals.answers import find_answer_problems
-from ferryman.domain.approvals.approval import ApprovalState
+from ferryman.domain.approvals.approval import FORM_BYTES_MAX, ApprovalState
 from ferryman.domain.approvals.question import FORM, PAGE, QuestionForm, check_questions
 from ferryman.domain.approvals.question_fields import UnaskableQuestionError, asks_for_secret, list_fields
 from ferryman.domain.calls import refusal
@@ -66,8 +67,7 @@ class Questioner:
         )
         if before.rounds >= ROUNDS_MAX:
             raise UnaskableQuestionError(f"it has asked {ROUNDS_MAX} times before")
-        check_questions(questions)
-        check_shapes(questions)
+        await self._judge(questions)
         await self._check_secrets([(item.key, item.message, item.schema, item.url) for item in questions])
         form = QuestionForm(
             server=self.contact.server.name,
@@ -89,6 +89,15 @@ class Questioner:
         except ValueError as error:
             raise UnaskableQuestionError(str(error)) from None
         raise WaitingForPersonError(approval, continuation)
+
+    async def _judge(self, questions: Sequence[ServerQuestion]) -> None:
+        """Raise `UnaskableQuestionError` for questions that no person is asked: all of it is a stranger's text."""
+        try:
+            problem = await offload.run(self.contact.server.owner, offload.TEXT, find_question_problem, questions)
+        except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError):
+            problem = "it takes too long to read"
+        if problem is not None:
+            raise UnaskableQuestionError(problem)
 
     async def read_answers(self, continuation: Continuation) -> ServerAnswers:
         """Return what a person has answered to the questions of `continuation`.
@@ -143,6 +152,21 @@ class Questioner:
             raise UnaskableQuestionError(refused.refusal.message.removeprefix(refusal.ERROR)) from None
         if clean != text:
             raise UnaskableQuestionError("it holds a credential")
+
+
+def find_question_problem(questions: Sequence[ServerQuestion]) -> str | None:
+    """Return why no person is asked these questions, None where one may be; a function for worker processes."""
+    try:
+        if len(json.dumps([asdict(question) for question in questions])) > FORM_BYTES_MAX:
+            return f"it asks in more than {FORM_BYTES_MAX:,} bytes"
+        check_questions(questions)
+        check_shapes(questions)
+    except UnaskableQuestionError as error:
+        return str(error)
+    return None
+
+
+offload.preload(find_question_problem)
 
 
 def check_shapes(questions: Sequence[ServerQuestion]) -> None:

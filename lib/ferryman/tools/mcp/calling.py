@@ -40,6 +40,9 @@ WORK_MAX = timedelta(hours=24)
 DECLINED_MAX = 2
 """How often in one call what no person can be asked is declined, before the call is given up."""
 
+ANSWERED_MAX = 64
+"""How many questions of one work are answered or declined, before it is given up: their names are remembered."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteCall:
@@ -167,6 +170,8 @@ class RemoteCall:
         if going.until is not None and self._now >= going.until:
             return presenter.build_refusal(_refuse_work("not done in the time that it may take"))
         requests = {key: item for key, item in task.requests.items() if key not in going.answered}
+        if len(going.answered) + len(requests) > ANSWERED_MAX:
+            return presenter.build_refusal(_refuse_questions())
         if requests:
             try:
                 await self.questioner.ask(requests, going)

@@ -24,6 +24,9 @@ from ferryman.tools.mcp.protocol.event_stream import EventStreamReader
 from ferryman.tools.mcp.protocol.messages import ResultMessage, ServerNotification, ServerRequest, parse_message, read_message
 
 JSON_TYPE, STREAM_TYPE = "application/json", "text/event-stream"
+INLINE_BYTES_MAX = 131_072
+"""Events of one stream are read on the event loop up to so many bytes; what follows is read in workers, however small."""
+
 CHALLENGES_MAX, CHALLENGE_CHARACTERS_MAX = 8, 4_096
 
 
@@ -59,7 +62,7 @@ class AnswerReader:
         self._on_progress, self._on_request = on_progress, on_request
         self._body = bytearray()
         self._progress: float | None = None
-        self._reports = self._requests = 0
+        self._reports = self._requests = self._inline_bytes = 0
         self.status = 0
         self.media_type = ""
         self.session_id: str | None = None
@@ -97,7 +100,9 @@ class AnswerReader:
                 return self.status < 300 or len(self._body) <= SHORT_BYTES_MAX
             for event in self.events.feed(content):
                 if event.type == "message":
-                    await self._take(await parse_message(self._owner, event.data))
+                    self._inline_bytes += len(event.data)
+                    is_inline = self._inline_bytes <= INLINE_BYTES_MAX
+                    await self._take(await parse_message(self._owner, event.data, inline=is_inline))
         except McpClientError as failure:
             self.failure = failure
         return self.failure is None and self.result is None

@@ -10,6 +10,7 @@ from ferryman.tools.mcp.protocol.bounds import EVENTS_MAX, ID_CHARACTERS_MAX, LI
 from ferryman.tools.mcp.protocol.errors import AnswerTooLargeError
 
 _MARK = b"\xef\xbb\xbf"
+_VISIBLE = re.compile(rb"[\x21-\x7e]+")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -78,7 +79,7 @@ class EventStreamReader:
         elif name == b"event":
             self._type = value
         elif name == b"id":
-            is_usable = 0 < len(value) <= ID_CHARACTERS_MAX and all(0x21 <= byte <= 0x7E for byte in value)
+            is_usable = len(value) <= ID_CHARACTERS_MAX and _VISIBLE.fullmatch(value) is not None
             self.last_id = value.decode() if is_usable else None
         elif name == b"retry" and value.isdigit() and len(value) <= 9:
             self.retry_s = min(int(value) / 1_000, RETRY_S_MAX)

@@ -13,6 +13,11 @@ from ferryman.tools.mcp.protocol.errors import AnswerTooLargeError, InvalidServe
 
 JsonObject = Mapping[str, Any]
 
+SMALL_VALUES = 1_000
+"""A message with more values takes longer to read than its bytes say."""
+
+_SIGNS = (b"[", b"{", b",")
+
 
 def write_request(request_id: int, method: str, params: JsonObject) -> dict[str, Any]:
     """Return a request."""
@@ -58,12 +63,12 @@ class ServerRequest:
     params: dict[str, Any] = field(repr=False)
 
 
-async def parse_message(owner: str, text: bytes) -> dict[str, Any]:
-    """Return the one JSON object in `text`, read in a worker process where it is not small.
+async def parse_message(owner: str, text: bytes, *, inline: bool = True) -> dict[str, Any]:
+    """Return the one JSON object in `text`, read in a worker process where it is not small, or not to be read `inline`.
 
     Raise `InvalidServerAnswerError` for anything else.
     """
-    if len(text) <= SMALL_BYTES:
+    if inline and len(text) <= SMALL_BYTES and sum(map(text.count, _SIGNS)) <= SMALL_VALUES:
         value, fault = read_object(text)
     else:
         try:
