@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,17 +16,40 @@ from ferryman.client import PAGE_MAX
 from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.remote_servers.difference import compare_descriptors
 from ferryman.domain.remote_servers.pin import PinState
+from ferryman.domain.remote_servers.server import ServerState
 
 AGENT = click.option("--agent", metavar="ID", help="The agent whose server it is. Default: the workspace's default one.")
 VALUE_CHARACTERS_MAX = 65_536
 DESCRIPTION_CHARACTERS = 2_000
 WAITING = (PinState.NEW, PinState.CHANGED)
+COUNTED = {
+    PinState.ACCEPTED: "accepted",
+    PinState.NEW: "new",
+    PinState.CHANGED: "changed",
+    PinState.DISABLED: "disabled",
+    PinState.REFUSED: "refused",
+    PinState.MISSING: "gone",
+}
+"""How the states of tools are called where they are counted."""
+
+STATES = {
+    ServerState.NEW: "is added, and was not listed yet",
+    ServerState.LISTED: "is listed",
+    ServerState.NEEDS_AUTHORIZATION: "needs authorization",
+    ServerState.UNREACHABLE: "is unreachable",
+}
 COLUMNS = ("name", "url", "auth", "state", "enabled", "accepted", "waiting", "refused", "verified_at")
 TOOL_COLUMNS = ("tool", "state", "tokens", "description", "reason")
 
 
 class UnknownServerError(click.ClickException):
     """The agent has no server of that name."""
+
+    exit_code = exits.FAILED
+
+
+class UnknownToolError(click.ClickException):
+    """The server lists no tool of that name."""
 
     exit_code = exits.FAILED
 
@@ -104,12 +128,17 @@ async def accept(session: ApiSession, /, name: str, tools: tuple[str, ...], take
     chosen, stored = await find_server(session, options["agent"], name)
     accepted = _read_pairs(options["digests"])
     if not accepted:
-        waiting = [tool for tool in await _list_tools(session, chosen, stored) if _may_accept(tool, tools)]
+        listed = await _list_tools(session, chosen, stored)
+        _check_named(tools, listed, name)
+        waiting = [tool for tool in listed if _may_accept(tool, tools)]
         if not waiting:
-            session.screen.print_result({"accepted": []}, "There is nothing to accept.")
+            is_disabled = any(tool["state"] == PinState.DISABLED for tool in listed)
+            hint = f" Those that are disabled are accepted by name: ferryman mcp accept {name} TOOL." if is_disabled else ""
+            session.screen.print_result({"accepted": []}, f"There is nothing to accept.{hint}")
             return exits.DONE
         if session.screen.as_json or not (takes_all or sys.stdin.isatty()):
-            raise click.UsageError("nobody can be asked here: read `ferryman mcp show`, and name --digest TOOL=DIGEST")
+            read = f"read `ferryman mcp show {name} --json`"
+            raise click.UsageError(f"nobody can be asked here: {read}, and name --digest TOOL=DIGEST, or --all")
         for tool in waiting:
             _print_tool(session, tool)
             if takes_all or click.confirm(f"Accept {tool['name']}?", default=False, err=True):
@@ -210,6 +239,14 @@ async def _change(session: ApiSession, agent: str | None, name: str, change: Map
     _print_server(session, await session.client.change_mcp_server(chosen, str(stored["server_id"]), change))
 
 
+def _check_named(named: Sequence[str], listed: Sequence[Mapping[str, Any]], server: str) -> None:
+    """Raise `UnknownToolError` for a tool that the server does not list, under its name or the one for models."""
+    known = {name for tool in listed for name in (tool["name"], tool["config"]["tool_name"])}
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise UnknownToolError(f"{server} lists no tool {unknown[0]!r}; read its tools: ferryman mcp show {server}")
+
+
 def _may_accept(tool: Mapping[str, Any], named: Sequence[str]) -> bool:
     is_named = {tool["name"], tool["config"]["tool_name"]}.intersection(named)
     # what a person disabled is asked about where that person names it
@@ -248,15 +285,25 @@ def _print_tool(session: ApiSession, tool: Mapping[str, Any]) -> None:
         # all of it, however deep: what nobody was shown nobody has accepted
         for part in compare_descriptors({}, {"input_schema": tool["input_schema"]}):
             screen.print_line(f"  {part.field.removeprefix('input_schema.')}: {part.after}", "dim")
+        if tool["annotations"]:
+            hints = show_text(json.dumps(tool["annotations"], ensure_ascii=False))
+            screen.print_line(f"  hints of the server, which decide nothing: {hints}", "dim")
     screen.print_line(f"  digest {tool['digest']}", "dim")
 
 
 def _print_server(session: ApiSession, stored: Mapping[str, Any]) -> None:
-    row = _build_row(stored)
-    state = f"{stored['name']} is {stored['state']}: {row['accepted']} tools accepted, {row['waiting']} wait, "
-    steps = [stored["detail"]] if stored["detail"] else []
-    steps += [f"read and accept them: ferryman mcp accept {stored['name']}"] if row["waiting"] else []
-    session.screen.print_result(stored, f"{state}{row['refused']} are refused.{''.join(f' {step}.' for step in steps)}")
+    """Print how a server is, how many tools are in which state, and what to do next."""
+    name, tools = stored["name"], stored["tools"]
+    waiting = sum(tools[state] for state in WAITING)
+    counts = [f"{tools[state]} {word}" for state, word in COUNTED.items() if tools[state]]
+    sentences = [f"{name} {STATES[ServerState(stored['state'])]}", *([f"Tools: {', '.join(counts)}"] if counts else [])]
+    if not stored["enabled"]:
+        sentences.append(f"It is disabled, and no tool of it is offered. Enable it: ferryman mcp enable {name}")
+    if stored["detail"]:
+        sentences.append(stored["detail"][0].upper() + stored["detail"][1:].removesuffix("."))
+    if waiting:
+        sentences.append(f"Read and accept them: ferryman mcp accept {name}")
+    session.screen.print_result(stored, " ".join(f"{sentence}." for sentence in sentences))
 
 
 def _read_pairs(pairs: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Hello: what every local stack can do from the start: scripts of the model, and the host that one of them asks."""
+"""Hello: what every local stack can do from the start: scripts of the model, and the hosts that they ask."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ CHAT_PACE = {"delay_ms": 30}
 ALERT_SCRIPT = "alert"
 ALERT_PATH = "/api/v3/alerts"
 ALERT_ANSWER = "I have asked for an alert; the call shows what came of it."
+
+MCP_HOST = "mcp.example.com"
+"""An MCP server without a key, whose tools somebody may accept for an agent."""
+
+MCP_SCRIPT = "mcp"
+MCP_ANSWER = "I have asked the MCP server `demo`; the call shows what it answered."
 
 _ROUTES: list[dict[str, Any]] = [
     {"path": PATH, "json": {"gecko_says": "(V3) To the Moon!"}},
@@ -65,9 +71,20 @@ def build_alert_script() -> dict[str, Any]:
     return {"steps": [{"text": "I ask for an alert.", "tool_calls": [change]}, {"text": ALERT_ANSWER}]}
 
 
+def build_mcp_script() -> dict[str, Any]:
+    """Return the turns of a model that calls a tool of the MCP server that was added as `demo`."""
+    work = {"name": "demo__echo", "input": {"text": "ferries"}}
+    return {
+        "steps": [{"text": "I ask the MCP server.", "tool_calls": [work]}, {"text": MCP_ANSWER, "stream": CHAT_PACE}],
+        "each_question": True,
+    }
+
+
 async def load_hello(admin: Admin) -> None:
-    """Have the local cloud know the script and its host."""
+    """Have the local cloud know the scripts and their hosts."""
     await admin.serve_routes(HOST, _ROUTES)
+    await admin.serve_mcp(MCP_HOST, {})
     await admin.set_script(SCRIPT, build_script())
     await admin.set_script(CHAT_SCRIPT, build_chat_script())
     await admin.set_script(ALERT_SCRIPT, build_alert_script())
+    await admin.set_script(MCP_SCRIPT, build_mcp_script())

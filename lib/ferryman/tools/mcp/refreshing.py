@@ -14,8 +14,13 @@ from ferryman.tools.mcp.contacting import (
 )
 from ferryman.tools.mcp.listing import note_failure, store_listing
 
-CONNECT = "connect it: ferryman mcp connect"
-CHECK_VALUES = "check the values of its headers"
+STEPS = {
+    ServerAuth.OAUTH: "connect it: ferryman mcp connect {name}",
+    ServerAuth.NONE: "give it a key: ferryman mcp update {name} --header HEADER; or add it again with --oauth",
+    ServerAuth.HEADERS: "check the values of its headers: ferryman mcp update {name} --header HEADER",
+    ServerAuth.BEARER: "check its token: ferryman mcp update {name} --header Authorization",
+}
+"""What a person does about a server that wants to know who asks."""
 
 
 async def refresh_server(remote: RemoteCallDependencies, server: str, *, owner: str) -> RemoteServer:
@@ -31,12 +36,12 @@ async def refresh_server(remote: RemoteCallDependencies, server: str, *, owner: 
         listing = await list_tools(remote, stored)
         return await store_listing(remote.servers, stored, listing, now=now)
     except UnauthorizedServerError as error:
-        step = CONNECT if stored.auth is ServerAuth.OAUTH else CHECK_VALUES
+        step = STEPS[stored.auth].format(name=stored.name)
         state, detail = ServerState.NEEDS_AUTHORIZATION, f"{error}; {step}"
     except UnreachableServerError as error:
         state, detail = ServerState.UNREACHABLE, str(error)
     except InvalidInputError as error:
         state, detail = ServerState.UNREACHABLE, "; ".join(problem.message for problem in error.problems)
     except UnavailableError as error:
-        state, detail = ServerState.UNREACHABLE, f"{error}; try again: ferryman mcp refresh"
+        state, detail = ServerState.UNREACHABLE, f"{error}; try again: ferryman mcp refresh {stored.name}"
     return await note_failure(remote.servers, stored, state, detail, now=now)
