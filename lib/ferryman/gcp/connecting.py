@@ -35,6 +35,13 @@ class RemoteFunction:
     async def _post(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
         return await self._functions.post(self.name, path, body, expected=(httpx.codes.UNPROCESSABLE_ENTITY,))
 
+    async def _ask_about_consent(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Return the document that answers. Raise `NotConnectedError` with the reason where there is none."""
+        answer = await self._post(path, body)
+        if answer.status_code != httpx.codes.OK:
+            raise NotConnectedError(str(answer.json()["detail"]))
+        return answer.json()
+
 
 class RemoteConnector(RemoteFunction):
     """`ports.Connector`."""
@@ -42,10 +49,7 @@ class RemoteConnector(RemoteFunction):
     async def finish(self, task: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
         """Return the name of the credential that was stored."""
         body = {"task": task, "owner": owner, "digest": digest, "code": code, "iss": iss or "", "version": version}
-        answer = await self._post("/connect", body)
-        if answer.status_code != httpx.codes.OK:
-            raise NotConnectedError(str(answer.json()["detail"]))
-        return str(answer.json()["name"])
+        return str((await self._ask_about_consent("/connect", body))["name"])
 
 
 class RemoteServerConnector(RemoteFunction):
@@ -73,10 +77,7 @@ class RemoteServerConnector(RemoteFunction):
             "scopes": list(scopes or ()),
             "document_url": document_url,
         }
-        answer = await self._post("/discover", body)
-        if answer.status_code != httpx.codes.OK:
-            raise NotConnectedError(str(answer.json()["detail"]))
-        document = answer.json()
+        document = await self._ask_about_consent("/discover", body)
         fields = document["authorization"]
         secret = document["client_secret"]
         return PreparedConsent(
@@ -86,10 +87,7 @@ class RemoteServerConnector(RemoteFunction):
 
     async def finish(self, server: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
         body = {"server": server, "owner": owner, "digest": digest, "code": code, "iss": iss or "", "version": version}
-        answer = await self._post("/connect", body)
-        if answer.status_code != httpx.codes.OK:
-            raise NotConnectedError(str(answer.json()["detail"]))
-        return str(answer.json()["name"])
+        return str((await self._ask_about_consent("/connect", body))["name"])
 
 
 class RemoteServerLister(RemoteFunction):

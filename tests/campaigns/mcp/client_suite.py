@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tests.campaigns.mcp.installing import PYTHON, ROOT, SUITE
-from tests.campaigns.mcp.suite import SuiteRun, read_summary
+from tests.campaigns.mcp.suite import SuiteRun, read_summary, run_command
 
 REVISION = "2026-07-28"
 REQUIRED = 32
@@ -34,23 +34,9 @@ async def run_client_suite(node: Path, command: str, *, scenario_ms: int = SCENA
     begun = asyncio.get_running_loop().time()
     with tempfile.TemporaryDirectory() as results:
         options = ["--requirements", REVISION, "--timeout", str(scenario_ms), "-o", results]
-        process = await asyncio.create_subprocess_exec(
-            *(str(node), str(SUITE), "client", "--command", command, *options),
-            cwd=ROOT,
-            env={**os.environ, "NODE_NO_WARNINGS": "1"},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        try:
-            async with asyncio.timeout(SUITE_S):
-                printed = (await process.communicate())[0].decode()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-    _, _, summary = printed.partition("=== SUITE SUMMARY ===")
-    if not summary:
-        raise RuntimeError(f"the suite has no summary: {printed[-500:]}")
+        command_line = [str(node), str(SUITE), "client", "--command", command, *options]
+        env = {**os.environ, "NODE_NO_WARNINGS": "1"}
+        summary = await run_command(command_line, ROOT, "=== SUITE SUMMARY ===", within_s=SUITE_S, env=env)
     run = read_client_summary(summary)
     run.seconds = asyncio.get_running_loop().time() - begun
     return run

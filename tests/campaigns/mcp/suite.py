@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,24 +54,32 @@ class SuiteRun:
         return passed, passed + sum(self.failed.values())
 
 
+async def run_command(
+    command: Sequence[str], folder: Path, heading: str, *, within_s: float, env: Mapping[str, str] | None = None
+) -> str:
+    """Return what the suite prints below `heading`. Raise RuntimeError where it does not, and TimeoutError."""
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=folder, env=env, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    try:
+        async with asyncio.timeout(within_s):
+            printed = (await process.communicate())[0].decode()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    _, _, summary = printed.partition(heading)
+    if not summary:
+        raise RuntimeError(f"the suite has no summary: {printed[-500:]}")
+    return summary
+
+
 async def run_suite(node: Path, url: str, revision: str) -> SuiteRun:
     """Run all that the suite has for `revision` against the server at `url`. Raise RuntimeError where it does not end well."""
     begun = asyncio.get_running_loop().time()
     with tempfile.TemporaryDirectory() as results:
         command = [str(node), str(SUITE), "server", "--url", url, "--requirements", revision, "-o", results]
-        process = await asyncio.create_subprocess_exec(
-            *command, cwd=FOLDER, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-        try:
-            async with asyncio.timeout(SUITE_S):
-                printed = (await process.communicate())[0].decode()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        _, _, summary = printed.partition("=== SUMMARY ===")
-        if not summary:
-            raise RuntimeError(f"the suite has no summary: {printed[-500:]}")
+        summary = await run_command(command, FOLDER, "=== SUMMARY ===", within_s=SUITE_S)
         run = read_summary(summary)
         run.warnings, run.schema = read_warnings(Path(results)), count_valid(Path(results))
     run.seconds = asyncio.get_running_loop().time() - begun

@@ -20,7 +20,7 @@ from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 
 QUESTIONS_MAX = 5
-MESSAGE_CHARACTERS_MAX = 4_000
+MESSAGE_CHARACTERS_MAX = 4_096
 
 FORM, PAGE = "form", "url"
 """The two modes: fields that a person fills in, and a page that a person opens."""

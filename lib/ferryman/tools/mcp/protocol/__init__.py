@@ -1,4 +1,10 @@
-"""The Model Context Protocol, the client's side: messages, revisions, bounds. It knows no store, no gate and no policy."""
+"""The Model Context Protocol, the client's side: messages, revisions, bounds. It knows no store, no gate and no policy.
+
+One client speaks 2026-07-28 (pages versioning, tools, mrtr, and the extension Tasks) and, in sessions, 2025-11-25 and
+2025-06-18 (lifecycle, transports). It works over any `Transport` that feeds an answer as it arrives: the gate's, and a local
+process's. All bounds of what a server may send are in `bounds.py`, and an answer that breaks a rule is refused as a whole:
+nothing of it is believed in part.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server-sent events, read as they arrive: in linear time, whatever pieces they come in."""
+"""Server-sent events (WHATWG HTML, 9.2), read as they arrive: in linear time, whatever pieces they come in."""
 
 from __future__ import annotations
 

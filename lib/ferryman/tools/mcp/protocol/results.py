@@ -1,4 +1,4 @@
-"""Results of tools/call: complete, waiting for a person's input, or a task that goes on at the server."""
+"""Results of tools/call: complete, waiting for a person's input (page mrtr), or a task at the server (extension Tasks)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of 2025-11-25: remembered by this process for as long as they are used, and no longer."""
+"""Sessions of 2025-11-25 (page transports): remembered by this process for as long as they are used, and no longer."""
 
 from __future__ import annotations
 
