@@ -19,6 +19,7 @@ from tests.journeys.conftest import ENDS_S, FERRYMAN, KEY
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/tutorial.md"
+SERVERS_PAGE = ROOT / "docs/mcp-servers.md"
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +69,9 @@ def typed(text: str, folder: Path, stdin: str = "", **variables: str) -> subproc
     return subprocess.run(["bash", "-c", text], cwd=folder, env=env, input=stdin, capture_output=True, text=True, check=False)
 
 
-def find_block(word: str) -> str:
-    """Return the block of the tutorial that has `word`, as it is typed: with the latest execution."""
-    (block,) = [block for block in re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL) if word in block]
+def find_block(word: str, page: Path = PAGE) -> str:
+    """Return the block of `page` that has `word`, as it is typed: with the latest execution."""
+    (block,) = [block for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL) if word in block]
     lines = "\n".join(line for line in block.splitlines() if not line.startswith("alias "))
     return lines.replace("EXECUTION", "$(ferryman show --json | grep -o 'exec_[0-9a-f]*' | head -1)")
 
@@ -104,6 +105,14 @@ def test_an_agent_is_talked_with_as_typed(folder: Path) -> None:
     assert walked.returncode == 0, walked.stdout + walked.stderr
     assert walked.stdout.count("The answer is **42**.") == 2
     assert walked.stderr.count("→ calculator") == 2
+
+
+def test_an_mcp_server_is_added_accepted_called_and_removed_as_typed(folder: Path) -> None:
+    block = find_block("scripted/mcp", SERVERS_PAGE).replace("accept demo echo", "accept demo echo --all")  # nobody types y
+    walked = typed(f"set -euo pipefail\n{block}", folder)
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert "← ferries" in walked.stderr
+    assert "demo is removed." in walked.stdout
 
 
 def test_a_client_lists_and_calls_a_tool_with_what_is_printed_for_it(folder: Path) -> None:
