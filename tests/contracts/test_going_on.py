@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from ferryman.domain.calls.call import TicketState
+from ferryman.domain.calls.progress import CallProgress
 from ferryman.domain.stale import StaleError
 from ferryman.ports.tickets import ClaimedCall
 
@@ -16,6 +18,7 @@ from .values import LATER, RESULT, call_request
 
 SOON = LATER + timedelta(seconds=3)
 SEALED = b"what goes on"
+HALF = CallProgress(done=1.0, total=2.0, message="halfway")
 
 
 async def claim(stores: Stores) -> ClaimedCall:
@@ -74,3 +77,31 @@ async def test_a_call_that_goes_on_has_no_second_claim_beside_the_first(stores: 
     await claim(stores)
     with pytest.raises(StaleError):
         await claim(stores)
+
+
+async def test_a_report_of_progress_is_there_until_the_call_has_its_result(stores: Stores) -> None:
+    await journal_calls(stores)
+    claimed = await claim(stores)
+    noted = await stores.tickets.note_progress(claimed, HALF)
+    noted = await stores.tickets.note_progress(noted, replace(HALF, done=2.0))
+    assert (await stores.executions.tickets("exec_1"))[0].progress == replace(HALF, done=2.0)
+    await stores.tickets.settle(claimed, RESULT, now=LATER)
+    ticket = (await stores.executions.tickets("exec_1"))[0]
+    assert (ticket.result, ticket.progress) == (RESULT, None)
+
+
+@pytest.mark.parametrize("end", ["settle", "release", "postpone", "ask"])
+async def test_a_report_after_the_attempt_has_ended_is_not_stored(stores: Stores, end: str) -> None:
+    await journal_calls(stores)
+    claimed = await claim(stores)
+    noted = await stores.tickets.note_progress(claimed, HALF)
+    ends = {
+        "settle": lambda: stores.tickets.settle(claimed, RESULT, now=LATER),
+        "release": lambda: stores.tickets.release(claimed),
+        "postpone": lambda: stores.tickets.postpone(claimed, SEALED, until=SOON),
+        "ask": lambda: stores.tickets.ask(claimed, build_approval(), now=LATER, continuation=SEALED),
+    }
+    await ends[end]()
+    with pytest.raises(StaleError):
+        await stores.tickets.note_progress(noted, HALF)
+    assert (await stores.executions.tickets("exec_1"))[0].progress is None

@@ -117,3 +117,16 @@ async def test_work_whose_execution_is_cancelled_is_cancelled_at_the_server_and_
     (row,) = record["tool_calls"]
     assert (record["status"], row["code"]) == ("killed", "in_doubt")
     assert (await journey.admin.read_mcp(name_host(journey)))["counts"]["tasks/cancel"] == 1
+
+
+async def test_who_watches_sees_how_far_a_call_is_and_the_record_does_not(journey: Journey) -> None:
+    steps = {"steps": 3}
+    task = await prepare(journey, "slow", steps, says("Done."), revisions=["2026-07-28"], answers="sse", slow_s=6.0)
+    execution = str((await journey.client.start_execution(task))["execution_id"])
+    seen = [event.body async for event in journey.client.stream_events(execution) if event.kind == "call_progress"]
+    assert {report["name"] for report in seen} == {"desk__slow"}
+    assert [(report["done"], report["message"]) for report in seen][:2] == [(1.0, "step 1 of 3"), (2.0, "step 2 of 3")]
+    record = await journey.await_end(execution)
+    assert (record["status"], await count_calls(journey)) == ("completed", 1)
+    assert "step 1 of 3" not in json.dumps(record)
+    assert "step 1 of 3" not in json.dumps([item async for item in journey.client.iterate_calls(execution)])

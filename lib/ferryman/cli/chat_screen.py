@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.markdown import Markdown
 
-from ferryman.cli.live import format_credits
+from ferryman.cli.live import describe_progress, format_credits
 from ferryman.cli.safe_markdown import draw_markdown
 from ferryman.cli.screen import Screen, neutralize_controls, shorten
 from ferryman.client import AnswerEvent
@@ -59,6 +59,8 @@ class AnswerScreen:
                 self._print(*describe_result(body))
             case "usage":
                 self._close_text()
+            case "tool_progress":
+                self._print(describe_progress(body), "dim")
             case "approval_required":
                 self._close_text()
                 self._print(f"⏸ {body['name']} waits for a person: ferryman approvals approve {body['approvalId']}", "yellow")

@@ -48,6 +48,8 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
             )
         else:
             screen.print_line(f"credits    {used} of {reserved} used", "dim")
+    elif event.kind == "call_progress":
+        screen.print_line(f"           {describe_progress(body)}", "dim")
     elif event.kind == "waiting":
         screen.print_line(f"waiting    {body['name']} waits for a person, digest {body['digest']}", "yellow")
         print_waiting(screen, body["approval"])
@@ -64,6 +66,12 @@ def print_waiting(screen: Screen, approval: str) -> None:
     """Print what to type to decide about a call that waits."""
     screen.print_line(f"           ferryman approvals approve {approval}", "yellow")
     screen.print_line(f"           ferryman approvals deny {approval} --reason TEXT", "dim")
+
+
+def describe_progress(body: Mapping[str, Any]) -> str:
+    """Return how far a call under way is, on one line: its message is a stranger's."""
+    total = "" if body["total"] is None else f" of {body['total']:g}"
+    return f"{body['name']}: {body['done']:g}{total} {shorten(body['message'], 120)}".rstrip()
 
 
 def describe_tool(tool: str, call: Mapping[str, Any]) -> str:

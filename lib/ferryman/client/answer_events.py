@@ -18,8 +18,8 @@ ENDS = ("done", "error")
 class AnswerEvent:
     """An event of an answer. `id` is the place behind it in the stream, "" for what is of the moment.
 
-    `kind` is start, thinking, content, tool_call_delta, tool_call, tool_result, usage, replace (what came of this turn is
-    void), approval_required, approval_decided, done or error; others may be added. `body` has what belongs to it.
+    `kind` is start, thinking, content, tool_call_delta, tool_call, tool_result, tool_progress, usage, replace (what came of
+    this turn is void), approval_required, approval_decided, done or error; others may be added. `body` has what belongs to it.
     """
 
     id: str

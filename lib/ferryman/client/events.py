@@ -18,7 +18,7 @@ RESUMES_MAX = 20
 
 RESUME_AFTER_S = 1.0
 PROGRESS = "progress"
-UNNUMBERED = (PROGRESS, "waiting", "decided")
+UNNUMBERED = (PROGRESS, "call_progress", "waiting", "decided")
 """The kinds of events that have no number."""
 
 _PASSING = (429, 503)
@@ -26,8 +26,8 @@ _PASSING = (429, 503)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedEvent:
-    """One live event: `kind` is started, turn, tool_call, tool_result or finished; progress, waiting and decided have no
-    number."""
+    """One live event: `kind` is started, turn, tool_call, tool_result or finished; progress, call_progress, waiting and
+    decided have no number."""
 
     number: int | None
     kind: str

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.progress import CallProgress
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
@@ -35,7 +36,7 @@ from ferryman.gcp.user_documents import get_version, locate_all, write_all
 from ferryman.gcp.wire import MaskedDocument, get_wire
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.local_functions import build_user_id
-from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
+from ferryman.ports.tickets import TAKEN_OVER, CallRequest, ClaimedCall, TaskState, claim_call
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient
@@ -226,7 +227,7 @@ class FirestoreTickets(FirestoreStore):
         if (ticket.state, ticket.attempt, ticket.approval) == (TicketState.WAITING, claimed_call.ticket.attempt, approval.id):
             return ticket  # it was stored, and the answer was lost
         if not _is_still(ticket, claimed_call.ticket):
-            raise StaleError("a later attempt of the call has taken over")
+            raise StaleError(TAKEN_OVER)
         if ticket.approval not in ("", approval.id):
             before_at = self._places.locate_approval(ticket.approval)
             before = read_approval(await before_at.get(transaction=transaction))
@@ -243,6 +244,20 @@ class FirestoreTickets(FirestoreStore):
         postponed = lease.postpone_ticket(claimed_call.ticket, continuation, until=until)
         await self._update_attempt(claimed_call, documents.write_fields(postponed, *lease.POSTPONE_FIELDS))
         return postponed
+
+    async def note_progress(self, claimed_call: ClaimedCall, progress: CallProgress) -> ClaimedCall:
+        """Write the one field, where nobody has written the ticket since it was claimed, or since the last report."""
+        from google.api_core.exceptions import FailedPrecondition, NotFound
+
+        mark, noted = claimed_call.mark, replace(claimed_call.ticket, progress=progress)
+        if mark is None:
+            raise StaleError(TAKEN_OVER)
+        change = documents.write_fields(noted, "progress")
+        try:
+            written = await get_wire(self._client).commit(self._locate_ticket(claimed_call), change, since=mark.written_at)
+        except (FailedPrecondition, NotFound):
+            raise StaleError(TAKEN_OVER) from None
+        return replace(claimed_call, mark=replace(mark, written_at=written))
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         released = lease.release_ticket(claimed_call.ticket)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from ferryman.domain.approvals.approval import Approval, withdraw_approval
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.progress import CallProgress
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
@@ -20,7 +21,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.owners import MemoryHalts
 from ferryman.ports.local_functions import build_user_id
-from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
+from ferryman.ports.tickets import TAKEN_OVER, CallRequest, ClaimedCall, TaskState, claim_call
 
 DEADLINE = timedelta(seconds=REQUEST_SECONDS) + SETTLING_TIME
 """How long after its claim a call can still be under way."""
@@ -96,7 +97,7 @@ class MemoryTickets(MemoryStore):
             return stored
         ticket = self._find_attempt(claimed_call)
         if ticket is None:
-            raise StaleError("a later attempt of the call has taken over")
+            raise StaleError(TAKEN_OVER)
         before = approvals.get(ticket.approval)
         if before is not None and before.id != approval.id:
             approvals[before.id] = withdraw_approval(before)
@@ -110,6 +111,13 @@ class MemoryTickets(MemoryStore):
         if self._find_attempt(claimed_call) is not None:
             self._store(claimed_call, postponed)
         return postponed
+
+    async def note_progress(self, claimed_call: ClaimedCall, progress: CallProgress) -> ClaimedCall:
+        if self._find_attempt(claimed_call) is None:
+            raise StaleError(TAKEN_OVER)
+        stored = self._memory.tickets[claimed_call.call_request.execution][claimed_call.call_request.seq]
+        self._store(claimed_call, replace(stored, progress=progress))
+        return claimed_call
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         ticket = self._find_attempt(claimed_call)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, claim_ticket
+from ferryman.domain.calls.progress import CallProgress
 from ferryman.domain.executions.context import ExecutionContext
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -17,6 +18,8 @@ from ferryman.domain.files.kept import Overflow
 from ferryman.domain.files.writes import ClosedWrite
 from ferryman.domain.owners.user_changes import UserChanges
 from ferryman.domain.stale import StaleError
+
+TAKEN_OVER = "a later attempt of the call has taken over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +117,13 @@ class Tickets(Protocol):
         """Store what goes on of a call that was sent, sealed, and when its host is asked again. Return the ticket so.
 
         It may be claimed again from then on. Where a later attempt has taken over, nothing is stored.
+        """
+
+    async def note_progress(self, claimed_call: ClaimedCall, progress: CallProgress) -> ClaimedCall:
+        """Store what the host reports of a call under way, in the place of its last report. Return the call, for the next one.
+
+        Raise `StaleError`, with nothing stored, where somebody else has written the ticket. Whatever ends the attempt takes the
+        report away: it is no part of the record.
         """
 
     async def release(self, claimed_call: ClaimedCall) -> None:

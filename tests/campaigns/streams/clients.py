@@ -122,7 +122,7 @@ class MessageClient(StrictClient):
                 self._questions.ask(body["approvalId"])
             else:
                 self._questions.decide(body["approvalId"], body["verdict"])
-        elif kind not in ("thinking", "tool_call_delta"):
+        elif kind not in ("thinking", "tool_call_delta", "tool_progress"):
             self._others.append(body)
             self.is_over = kind in ("done", "error")
 

@@ -12,6 +12,7 @@ from ferryman.domain.calls.approved import ApprovedSend
 from ferryman.domain.calls.flow import CallFlow
 from ferryman.domain.calls.model_use import ModelUse
 from ferryman.domain.calls.part import Part, PartKind
+from ferryman.domain.calls.progress import CallProgress
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.calls.url_origin import UrlOrigin
@@ -131,7 +132,7 @@ class Ticket:
     `hidden` tells that the model does not read its result: that is handed on by a reference alone (`domain.flow.values`).
     `continuation` is what its host said that goes on of it, sealed to the key holders (`domain.calls.continuation`), b"" where
     nothing does; until it has a result, such a call is never begun again. Where it is not waited for a person, `resumed_at` is
-    when its host is asked again.
+    when its host is asked again. `progress` is what its host reported last while it is under way, for people who watch.
     """
 
     seq: int
@@ -162,6 +163,7 @@ class Ticket:
     hidden: bool = field(default=False, metadata=LEFT_OUT)
     continuation: bytes = field(default=b"", repr=False, metadata=LEFT_OUT)
     resumed_at: datetime | None = field(default=None, metadata=LEFT_OUT)
+    progress: CallProgress | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def sends(self) -> int:

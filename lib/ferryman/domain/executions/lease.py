@@ -90,6 +90,7 @@ CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "complet
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
 WAIT_FIELDS = (
     "state",
+    "progress",
     "approval",
     "form_digest",
     "asks",
@@ -97,19 +98,26 @@ WAIT_FIELDS = (
     "deadline",
     "continuation",
 )  # what asking a person stores of a ticket
-RELEASE_FIELDS = ("state", "sent_at", "deadline")  # what releasing a call stores of its ticket
-POSTPONE_FIELDS = ("state", "asks", "resumed_at", "continuation")  # what postponing a call stores of its ticket
-RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt", "approved")  # what settling a call stores of its ticket
+RELEASE_FIELDS = ("state", "sent_at", "deadline", "progress")  # what releasing a call stores of its ticket
+POSTPONE_FIELDS = ("state", "asks", "resumed_at", "continuation", "progress")  # what postponing a call stores of its ticket
+RESULT_FIELDS = (
+    "state",
+    "settled_at",
+    "result",
+    "in_doubt",
+    "approved",
+    "progress",
+)  # what settling a call stores of its ticket
 
 
 def settle_ticket(ticket: Ticket, result: ToolCallResult, *, now: datetime, in_doubt: bool) -> Ticket:
     """Return the ticket with its result."""
-    return replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
+    return replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt, progress=None)
 
 
 def answer_ticket(ticket: Ticket, result: ToolCallResult) -> Ticket:
     """Return a sent ticket with the result that is settled once its overflow is kept."""
-    return replace(ticket, result=result)
+    return replace(ticket, result=result, progress=None)
 
 
 def wait_ticket(ticket: Ticket, approval: Approval, continuation: bytes = b"") -> Ticket:
@@ -119,17 +127,21 @@ def wait_ticket(ticket: Ticket, approval: Approval, continuation: bytes = b"") -
     """
     waiting = replace(ticket, approval=approval.id, form_digest=approval.digest, asks=ticket.asks + 1)
     waiting = replace(waiting, continuation=continuation or ticket.continuation)
-    return replace(waiting, state=TicketState.WAITING, sent_at=None, deadline=None)
+    return replace(waiting, state=TicketState.WAITING, sent_at=None, deadline=None, progress=None)
 
 
 def postpone_ticket(ticket: Ticket, continuation: bytes, *, until: datetime) -> Ticket:
     """Return a claimed ticket whose call goes on at its host, which is asked again at `until`."""
-    return replace(ticket, state=TicketState.INTENDED, asks=ticket.asks + 1, resumed_at=until, continuation=continuation)
+    return replace(
+        ticket, state=TicketState.INTENDED, asks=ticket.asks + 1, resumed_at=until, continuation=continuation, progress=None
+    )
 
 
 def release_ticket(ticket: Ticket) -> Ticket:
     """Return a claimed ticket as it was before an attempt that sent nothing."""
-    return replace(ticket, state=TicketState.INTENDED, sent_at=ticket.sent_at if ticket.goes_on else None, deadline=None)
+    return replace(
+        ticket, state=TicketState.INTENDED, sent_at=ticket.sent_at if ticket.goes_on else None, deadline=None, progress=None
+    )
 
 
 def cancel_execution(current: Execution, *, by: str, now: datetime) -> Execution:

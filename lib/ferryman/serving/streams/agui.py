@@ -20,6 +20,7 @@ from ferryman.serving.streams.frame import Frame, encode
 from ferryman.serving.streams.names import write_call_id, write_message_id
 from ferryman.serving.streams.projection import Projection, describe_usage
 from ferryman.serving.streams.questions import AskedCall
+from ferryman.serving.streams.reports import ReportedCall, describe_report
 from ferryman.serving.streams.results import name_call, read_outcome
 
 
@@ -71,6 +72,12 @@ class AguiProjection(Projection):
         """Return the event of what came of it."""
         value = {**_describe_asked(question, watched.execution), "verdict": question.verdict}
         return "", encode({"type": "CUSTOM", "name": "approval_decided", "value": value})
+
+    def project_report(self, report: ReportedCall, watched: WatchedAnswer) -> tuple[str, str]:
+        """Return the event of how far a call under way is."""
+        call = write_call_id(watched.execution.id, report.iteration, report.call)
+        about = {"toolCallId": call, "toolCallName": name_call(report.ticket)}
+        return "", encode({"type": "CUSTOM", "name": "tool_progress", "value": {**about, **describe_report(report)}})
 
     def _build_snapshot(self, watched: WatchedAnswer, last: int) -> dict[str, Any]:
         return {"type": "MESSAGES_SNAPSHOT", "messages": [*self._history, *list_answer(watched, last)]}

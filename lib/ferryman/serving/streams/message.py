@@ -13,6 +13,7 @@ from ferryman.serving.streams import moments
 from ferryman.serving.streams.frame import encode
 from ferryman.serving.streams.projection import Projection, describe_usage
 from ferryman.serving.streams.questions import AskedCall
+from ferryman.serving.streams.reports import ReportedCall, describe_report
 from ferryman.serving.streams.results import name_call, read_outcome
 
 
@@ -21,7 +22,7 @@ class MessageProjection(Projection):
     `done`, or `error`.
 
     `replace` voids what was sent of its turn. `approval_required` tells that a call waits for a person, and `approval_decided`
-    what came of it: they have no id.
+    what came of it, `tool_progress` how far a call under way is: they have no id.
     """
 
     def project(self, moment: moments.Moment, watched: WatchedAnswer) -> tuple[str, str] | None:
@@ -36,6 +37,11 @@ class MessageProjection(Projection):
     def project_verdict(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
         """Return the message of what came of it."""
         return "message", encode({"type": "approval_decided", **_describe_asked(question), "verdict": question.verdict})
+
+    def project_report(self, report: ReportedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+        """Return the message of how far a call under way is."""
+        about = {"type": "tool_progress", "toolCallId": report.requested.call, "name": name_call(report.ticket)}
+        return "message", encode({**about, **describe_report(report)})
 
 
 def _describe_asked(question: AskedCall) -> dict[str, Any]:

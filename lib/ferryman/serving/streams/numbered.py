@@ -23,6 +23,7 @@ from ferryman.serving.streams import moments
 from ferryman.serving.streams.frame import Frame, encode
 from ferryman.serving.streams.projection import Projection
 from ferryman.serving.streams.questions import AskedCall
+from ferryman.serving.streams.reports import ReportedCall, describe_report
 
 
 class NumberedProjection(Projection):
@@ -30,7 +31,8 @@ class NumberedProjection(Projection):
 
     A `turn` has its whole text: deltas of it come while it is written only. `replaced` voids those that came. `progress` tells
     what was spent so far, and why the model does not answer; `waiting` that a call waits for a person, and `decided` what came
-    of it. These have no id: they are of the moment, and the record tells of them in other ways.
+    of it; `call_progress` how far a call under way is. These have no id: they are of the moment, and the record tells of them
+    in other ways, but for the last.
     """
 
     def __init__(self, position: StreamPosition = BEGINNING) -> None:
@@ -58,6 +60,11 @@ class NumberedProjection(Projection):
         approved = question.ticket.approved
         by = {} if approved is None else {"by": approved.by, "at": approved.at.isoformat()}
         return "decided", encode({**_describe_asked(question), "verdict": question.verdict, **by})
+
+    def project_report(self, report: ReportedCall, watched: WatchedAnswer) -> tuple[str, str]:  # noqa: ARG002 - as the others
+        """Return the event `call_progress`: the call, and how far it is."""
+        about = {"seq": report.ticket.seq, "id": report.ticket.call, "name": report.ticket.tool}
+        return "call_progress", encode({**about, **describe_report(report)})
 
     def project(self, moment: moments.Moment, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the frame of a moment."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from ferryman.domain.calls.progress import CallProgress
 from ferryman.domain.conversations.live import LiveTurn
 from ferryman.domain.conversations.position import BEGINNING, Stage, StreamPosition
 from ferryman.domain.conversations.watched import WatchedAnswer
@@ -13,6 +14,7 @@ from ferryman.serving.streams.following import follow
 from ferryman.serving.streams.frame import Frame
 from ferryman.serving.streams.moments import CallEnd, Moment
 from ferryman.serving.streams.questions import AskedCall, list_asked, was_noticed
+from ferryman.serving.streams.reports import ReportedCall, list_reported
 
 
 class Projection(ABC):
@@ -33,6 +35,7 @@ class Projection(ABC):
         self._live: LiveTurn | None = None
         self._reported: dict[int, tuple[str, str | None]] = {}
         """What this watcher was told of calls that a person is asked about: the approval, and what came of it."""
+        self._progress_of: dict[int, CallProgress] = {}
 
     @property
     def is_over(self) -> bool:
@@ -51,10 +54,18 @@ class Projection(ABC):
                 frames.append(frame)
         for question in questions:
             is_news = question.is_waiting or (question.verdict is not None and question.ticket.seq in self._reported)
-            if is_news and was_noticed(question, self.position, watched):
+            if is_news and was_noticed(question.iteration, question.call, self.position, watched):
                 frames += self._tell(question, watched)
+        frames += self._tell_progress(watched)
         self._live = watched.live or self._live
         return frames
+
+    def _tell_progress(self, watched: WatchedAnswer) -> list[Frame]:
+        """Return the frames of what hosts have reported since of calls under way."""
+        reports = {report.ticket.seq: report for report in list_reported(watched, self.position)}
+        news = [report for seq, report in reports.items() if self._progress_of.get(seq) != report.progress]
+        self._progress_of = {seq: report.progress for seq, report in reports.items()}
+        return [Frame("", *self.project_report(report, watched)) for report in news]
 
     def _tell_before_result(self, questions: Sequence[AskedCall], end: CallEnd, watched: WatchedAnswer) -> list[Frame]:
         """Return what is to be told of a call, and of those it asked for, before its result: the last one is told last."""
@@ -87,6 +98,10 @@ class Projection(ABC):
     @abstractmethod
     def project_verdict(self, question: AskedCall, watched: WatchedAnswer) -> tuple[str, str] | None:
         """Return the same of the frame that tells what came of it."""
+
+    @abstractmethod
+    def project_report(self, report: ReportedCall, watched: WatchedAnswer) -> tuple[str, str]:
+        """Return the same of the frame that tells how far a call under way is."""
 
     @abstractmethod
     def project(self, moment: Moment, watched: WatchedAnswer) -> tuple[str, str] | None:

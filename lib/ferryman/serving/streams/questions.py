@@ -41,10 +41,10 @@ def list_asked(watched: WatchedAnswer) -> list[AskedCall]:
     if not waiting:
         return []
     parents = {ticket.parent for ticket in tickets.values()}
-    calls = _number_requested(tickets)
+    calls = number_requested(tickets)
     is_over, calls_asked = watched.execution.status.terminal, []
     for ticket in sorted(waiting, key=lambda ticket: ticket.seq):
-        requested = _find_requested(ticket, tickets)
+        requested = find_requested(ticket, tickets)
         if requested is None:
             continue  # it was not read yet
         verdict = _find_verdict(ticket, is_parent=ticket.seq in parents, is_over=is_over)
@@ -68,15 +68,16 @@ def is_denied(ticket: Ticket) -> bool:
     return is_asked and ticket.result is not None and ticket.result.code == DENIED
 
 
-def was_noticed(question: AskedCall, position: StreamPosition, watched: WatchedAnswer) -> bool:
-    """Tell whether a watcher at `position` has seen the call with its arguments."""
-    event = next((step.event for step in watched.steps if step.number == question.iteration), None)
+def was_noticed(iteration: int, call: int, position: StreamPosition, watched: WatchedAnswer) -> bool:
+    """Tell whether a watcher at `position` has seen call `call` of turn `iteration` with its arguments."""
+    event = next((step.event for step in watched.steps if step.number == iteration), None)
     if event is None or position.event < event:
         return False
-    return position.event > event or position.calls > question.call
+    return position.event > event or position.calls > call
 
 
-def _number_requested(tickets: Mapping[int, Ticket]) -> Mapping[int, int]:
+def number_requested(tickets: Mapping[int, Ticket]) -> Mapping[int, int]:
+    """Return which call of its turn each call that the model made is, from 0, by its ticket's number."""
     numbers: dict[int, int] = {}
     counts: dict[int, int] = {}
     for ticket in sorted(tickets.values(), key=lambda ticket: ticket.seq):
@@ -86,7 +87,8 @@ def _number_requested(tickets: Mapping[int, Ticket]) -> Mapping[int, int]:
     return numbers
 
 
-def _find_requested(ticket: Ticket, tickets: Mapping[int, Ticket]) -> Ticket | None:
+def find_requested(ticket: Ticket, tickets: Mapping[int, Ticket]) -> Ticket | None:
+    """Return the call that the model made, which `ticket` is or was asked for by; None where it was not read yet."""
     requested: Ticket | None = ticket
     while requested is not None and requested.parent is not None:
         # a call asks for later ones alone, so that this ends

@@ -13,6 +13,7 @@ from ferryman.serving.streams.frame import encode
 from ferryman.serving.streams.names import write_call_id
 from ferryman.serving.streams.projection import Projection, describe_usage
 from ferryman.serving.streams.questions import APPROVED, EDITED, AskedCall, is_denied
+from ferryman.serving.streams.reports import ReportedCall, describe_report
 from ferryman.serving.streams.results import name_call, read_outcome
 
 DONE = "[DONE]"
@@ -47,6 +48,12 @@ class VercelProjection(Projection):
         if question.verdict == APPROVED:
             return "", encode({**chunk, "approved": True})
         return "", encode({**chunk, "approved": False, "reason": _explain_refusal(question)})
+
+    def project_report(self, report: ReportedCall, watched: WatchedAnswer) -> tuple[str, str]:
+        """Return the chunk of how far a call under way is: of the moment, and no part of the message."""
+        call = write_call_id(watched.execution.id, report.iteration, report.call)
+        data = {"toolCallId": call, "toolName": name_call(report.ticket), **describe_report(report)}
+        return "", encode({"type": "data-tool-progress", "data": data, "transient": True})
 
 
 def _explain_refusal(question: AskedCall) -> str:

@@ -23,6 +23,7 @@ from ferryman.tools.approving.waiting import CallGoesOnError, WaitingForPersonEr
 from ferryman.tools.mcp.asking import DECLINE, Questioner, ServerAnswers
 from ferryman.tools.mcp.contacting import RemoteCallDependencies, ServerContact, get_host
 from ferryman.tools.mcp.outcomes import OutcomePresenter
+from ferryman.tools.mcp.progress import ProgressTeller
 from ferryman.tools.mcp.protocol.client import McpClient
 from ferryman.tools.mcp.protocol.descriptors import ToolDescriptor
 from ferryman.tools.mcp.protocol.errors import HttpStatusError, McpClientError, ServerError
@@ -92,15 +93,17 @@ class RemoteCall:
 
     async def _execute(self, presenter: OutcomePresenter, within_s: float) -> ToolCallResult:
         work = "" if self.continuation is None else self.continuation.work
-        client = self._build_client(within_s)
+        teller = self._build_teller()
+        client = self._build_client(within_s, teller)
         if work:
             return await self._ask_about_work(presenter, client, work)
         await self._confirm()
         await verify_listing(
             self.deps, self.contact, self.context.build_policy(within_s), name=self.context.claimed_call.ticket.tool
         )
-        outcome = await self._call(client, None if self.answers is None else self.answers.responses)
-        return await self._follow(presenter, client, outcome)
+        async with teller.telling():
+            outcome = await self._call(client, None if self.answers is None else self.answers.responses)
+            return await self._follow(presenter, client, outcome)
 
     async def _confirm(self) -> None:
         """Ask for a person's approval of the call where its rules want one, before anything is dialled."""
@@ -211,10 +214,19 @@ class RemoteCall:
     def _now(self) -> datetime:
         return self.deps.tools.clock.now()
 
-    def _build_client(self, within_s: float) -> McpClient:
+    def _build_teller(self) -> ProgressTeller:
+        return ProgressTeller(
+            tickets=self.deps.tools.tickets,
+            claimed_call=self.context.claimed_call,
+            redact=self.deps.tools.redact,
+            credentials=[*self.contact.others.values(), *self.contact.credentials.values()],
+            sleep=self.deps.sleep,
+        )
+
+    def _build_client(self, within_s: float, teller: ProgressTeller) -> McpClient:
         call = replace(self.context.build_policy(within_s), confirm=None)
         tool = self.context.claimed_call.ticket.tool
-        return self.contact.build_client(self.deps, call, tool=tool)
+        return self.contact.build_client(self.deps, call, tool=tool, on_progress=teller.note)
 
     def _build_presenter(self, within_s: float) -> OutcomePresenter:
         return OutcomePresenter(

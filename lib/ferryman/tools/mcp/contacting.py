@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -20,6 +21,7 @@ from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.mcp.credentials import list_placed, open_server_credentials, place_credentials, renew_token
 from ferryman.tools.mcp.gate_transport import GateTransport
 from ferryman.tools.mcp.listing import ServerListing
+from ferryman.tools.mcp.protocol.answer_reader import OnProgress
 from ferryman.tools.mcp.protocol.client import McpClient
 from ferryman.tools.mcp.protocol.eras import ClientCapabilities
 from ferryman.tools.mcp.protocol.errors import HttpStatusError, McpClientError
@@ -45,7 +47,8 @@ class UnreachableServerError(Exception):
 class RemoteCallDependencies:
     """What calling MCP servers needs beyond the dependencies of every tool function. `gate` is that of `tools`, with streams.
 
-    `sessions`, `descriptors` (the accepted and the model's, by server and digest) and `listings` under way are this process's.
+    `sessions`, `descriptors` (the accepted and the model's, by server and digest) and `listings` under way are this process's;
+    `sleep` waits for some seconds.
     """
 
     tools: ToolDependencies
@@ -56,6 +59,7 @@ class RemoteCallDependencies:
         default_factory=lambda: ExpiringCache(most=DESCRIPTORS_MAX, life_s=DESCRIPTORS_S), repr=False
     )
     listings: SingleFlight[RemoteServer] = field(default_factory=SingleFlight, repr=False)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,7 @@ class ServerContact:
         *,
         tool: str,
         capabilities: ClientCapabilities = CAPABILITIES,
+        on_progress: OnProgress | None = None,
     ) -> McpClient:
         """Return a client of the server, whose requests are those of a call of `tool` with this policy.
 
@@ -104,6 +109,7 @@ class ServerContact:
             sessions=deps.sessions,
             session_key=self._name_session(),
             capabilities=capabilities,
+            on_progress=on_progress,
         )
 
     def _name_session(self) -> str:
