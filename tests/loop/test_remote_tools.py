@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from ferryman.domain.calls.flow import CallFlow
+from ferryman.domain.http.request import Method
 from ferryman.domain.labels.label import READ
 from ferryman.domain.remote_servers.descriptor import digest_text, write_descriptor
 from ferryman.domain.remote_servers.offered import name_model_text, write_model_text
 from ferryman.domain.remote_servers.pin import PinState, ToolPin
 from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.tools.correction import FlowCorrection
+from ferryman.domain.tools.declared import DeclaredTool, build_cluster
 from ferryman.domain.tools.settings import ToolSettings
 from ferryman.domain.workspaces.agent import build_default_agent
 from ferryman.inmemory.remote_servers import MemoryRemoteServers
@@ -150,3 +152,10 @@ async def test_a_tool_that_is_not_shown_is_found_by_its_words(stage: ServedStage
     assert "books__search" in find_tools("search", policy, accepted, ())[0]
     other = [replace(tool, fingerprint="0" * 16) for tool in accepted]
     assert "books__search" not in find_tools("search", policy, other, ())[0]
+
+
+async def test_a_declared_tool_that_had_the_name_of_a_server_s_is_neither_offered_nor_taken_for_it(stage: ServedStage) -> None:
+    server = stage.add("books", "search")
+    old = DeclaredTool(name="books__search", url="https://old.example/search", method=Method.POST, parameters={})
+    stage.memory.clusters["t"] = {"": (build_cluster("", 1, (old,)), (old,))}
+    assert await stage.offer() == {"books__search": server.fingerprint_of(server.pins[0])}

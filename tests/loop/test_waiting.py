@@ -172,6 +172,16 @@ async def test_a_cancel_ends_it_and_nothing_is_sent(stage: WaitingStage) -> None
     assert sum_accounts(stage.memory.entries.values())["execution:e"] == 0
 
 
+async def test_a_call_that_was_sent_and_whose_host_asks_something_is_in_doubt_once_it_is_cancelled(stage: WaitingStage) -> None:
+    stage.asks = ("api_call",)
+    await start(stage, says("I call.", POST), says("Done."))
+    (waiting,) = [ticket for ticket in stage.memory.tickets["e"].values() if ticket.state is TicketState.WAITING]
+    stage.memory.tickets["e"][waiting.seq] = replace(waiting, continuation=b"sealed")
+    await MemoryExecutions(stage.memory).cancel("e", by=OWNER, now=stage.clock.now())
+    await stage.run()
+    assert stage.memory.tickets["e"][waiting.seq].result.code == "in_doubt"
+
+
 async def test_a_cancel_withdraws_what_nobody_has_decided_about(stage: WaitingStage) -> None:
     await start(stage)
     await MemoryExecutions(stage.memory).cancel("e", by=OWNER, now=stage.clock.now())

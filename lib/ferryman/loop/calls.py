@@ -125,8 +125,7 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
             run.count_result(await _settle_unsent(deps, run, ticket, refusal.IN_DOUBT))
         else:
             await _abandon(deps, run, ticket)
-            is_begun = ticket.goes_on and ticket.state is TicketState.INTENDED
-            reason = refusal.IN_DOUBT if is_begun else refusal.EXECUTION_ENDED
+            reason = refusal.IN_DOUBT if ticket.goes_on else refusal.EXECUTION_ENDED  # also while its host asks something
             run.count_result(await _settle_unsent(deps, run, ticket, reason))
     if run.execution.answer:
         run.close_turn()  # later answers of the conversation know what it did, and what it did not

@@ -81,7 +81,8 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     context = OfferContext(loading=task.tool_loading, message=message, prompt=prompts)
     stored = await direct.read_declared(deps, execution)
     admitted = set(start.select_tools(execution, [tool.name for tool in stored]))
-    declared = [tool for tool in stored if tool.name in admitted]
+    # a name with two underscores is of an MCP server, also where a task declared such a tool before there were any
+    declared = [tool for tool in stored if tool.name in admitted and not is_remote_name(tool.name)]
     listed = await read_remote(deps.remote_servers, execution)
     named = {name for name in task.tools if is_remote_name(name)} or {tool.name for tool in listed}
     accepted = set(start.select_tools(execution, [tool.name for tool in listed if tool.name in named]))

@@ -130,7 +130,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
     else:
         try:
             result = await _send(deps, claimed_call, prepared_call, about)
-            unsent = _is_unsent(prepared_call) and not claimed_call.again
+            unsent = _is_unsent(prepared_call) and not claimed_call.again and not ticket.goes_on
         except WaitingForPersonError as waiting:
             if not claimed_call.again or prepared_call.safe or prepared_call.resumes:
                 goes_on = b"" if waiting.continuation is None else await _seal(deps, claimed_call, waiting.continuation)

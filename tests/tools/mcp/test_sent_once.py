@@ -96,9 +96,10 @@ async def test_a_call_that_goes_on_and_is_refused_is_none_that_was_never_sent() 
     await rig.answer({"booking": {"people": 4, "hour": "20:00"}})
     rig.clock.turn(timedelta(minutes=2))
     rig.peer.server.rules = replace(rig.rules, changed={"book_table": {"description": "other"}})  # type: ignore[union-attr]
-    result = (await rig.send()).result
-    assert result is not None
-    assert (result.code, result.blocked, rig.count_calls()) == ("tool_disabled", False, 1)
+    ticket = await rig.send()
+    assert ticket.result is not None
+    assert (ticket.result.code, ticket.result.blocked, ticket.in_doubt) == ("tool_disabled", False, True)
+    assert rig.count_calls() == 1
 
 
 async def test_a_call_names_its_credential_and_costs_what_an_authenticated_call_does() -> None:
