@@ -7,12 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from emulator.internet.mcp import McpRules
+from emulator.internet.mcp import McpRules, SimulatedMcpServer
 from ferryman.domain.calls.call import TicketState
 from ferryman.tools.mcp.abandoning import abandon_work
 from ferryman.vault.seal import UnsealError
 
 from .rig import API_KEY, RemoteRig
+from .scripted import ScriptedServer
 
 RULES = McpRules(headers={"x-api-key": API_KEY}, polls=3, poll_ms=4000)
 SOON = timedelta(seconds=5)
@@ -131,3 +132,13 @@ async def test_a_server_of_another_place_is_told_nothing() -> None:
     rig = await start(build_rig())
     rig.memory.mcp_servers["mcp_1"] = replace(rig.server, owner="somebody")
     assert (await abandon(rig), rig.count("tasks/cancel")) == (False, 0)
+
+
+@pytest.mark.parametrize("time", [{"ttlMs": 2**53 - 1}, {"pollIntervalMs": 2**53 - 1}])
+async def test_a_time_beyond_every_date_is_no_fault(time: dict[str, int]) -> None:
+    rig = build_rig()
+    await rig.begin()
+    assert isinstance(rig.peer.server, SimulatedMcpServer)
+    task = {"resultType": "task", "taskId": "work-1", "status": "working", **time}
+    rig.peer.server = ScriptedServer(rig.peer.server, {"tools/call": lambda _: task})  # type: ignore[assignment]
+    assert (await rig.send()).state is TicketState.INTENDED

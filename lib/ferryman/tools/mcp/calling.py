@@ -195,8 +195,8 @@ class RemoteCall:
         answered = before.answered
         if self.answers is not None and before.work:
             answered = (*answered, *self.answers.responses)
-        most = self._now + WORK_MAX
-        until = before.until or (most if task.ttl_ms is None else min(most, self._now + timedelta(milliseconds=task.ttl_ms)))
+        keeps = WORK_MAX if task.ttl_ms is None else min(WORK_MAX, timedelta(milliseconds=task.ttl_ms))
+        until = before.until or self._now + keeps
         return replace(
             before, work=task.id, state=None, questions=(), approval="", digest="", answered=answered, until=until, failures=0
         )
