@@ -46,3 +46,31 @@ class ScriptedServer:
         headers = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": json.dumps(result).encode()})
+
+
+class StatusServer:
+    """The server in `app`, which answers `method` with an HTTP status and an error of the protocol; it counts how often."""
+
+    def __init__(self, app: SimulatedMcpServer, method: str, status: int) -> None:
+        self._app, self._method, self._status = app, method, status
+        self.count = 0
+
+    def report(self) -> Mapping[str, object]:
+        """Return what the honest server counts."""
+        return self._app.report()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        first = await receive()
+        message = json.loads(first.get("body", b"") or b"{}")
+        if message.get("method") != self._method:
+
+            async def replay() -> Any:
+                return first
+
+            await self._app(scope, replay, send)
+            return
+        self.count += 1
+        error = {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": -32000, "message": "no"}}
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": self._status, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(error).encode()})

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from emulator.internet.mcp import McpRules, SimulatedMcpServer
 from emulator.internet.mcp.tools import describe_form
 from ferryman.catalog.tools import REMOTE, get_fee
@@ -17,7 +19,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.tools.mcp.preparing import make_remote_preparer
 
 from .rig import API_KEY, RemoteRig
-from .scripted import ScriptedServer
+from .scripted import ScriptedServer, StatusServer
 from .test_calling import ALWAYS
 
 ASKING = {"booking": {"method": "elicitation/create", "params": describe_form()}}
@@ -137,3 +139,21 @@ async def test_work_that_asks_without_end_is_given_up_and_never_too_long_to_be_r
             break
     assert ticket.result is not None
     assert (ticket.result.code, ticket.result.blocked) == ("questions_declined", False)
+
+
+STATUSES = (301, 400, 401, 403, 404, 408, 409, 425, 429, 500, 502, 503)
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
+@pytest.mark.parametrize("status", STATUSES)
+async def test_a_call_is_sent_once_whatever_its_status_which_the_record_has(revision: str, status: int) -> None:
+    rig = RemoteRig(rules=McpRules(headers={"x-api-key": API_KEY}, revisions=(revision,)))
+    await rig.begin()
+    assert isinstance(rig.peer.server, SimulatedMcpServer)
+    server = StatusServer(rig.peer.server, "tools/call", status)
+    rig.peer.server = server  # type: ignore[assignment] # answers as one does
+    result = (await rig.send()).result
+    await rig.send()
+    assert result is not None
+    assert (result.ok, result.blocked, result.response_status, server.count) == (False, False, status, 1)
+    assert (result.code == "server_not_connected") is (status in (401, 403))

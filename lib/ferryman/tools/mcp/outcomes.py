@@ -24,6 +24,9 @@ from ferryman.tools.mcp.protocol.results import Completed
 TOOL_FAILED = "tool_failed"
 """The code of a call whose tool says itself that it failed."""
 
+NOT_FOUND = 404
+"""How a server of 2025-11-25 answers a call in a session that it has ended."""
+
 SERVER_FAILED = "server_error"
 """The code of a call that the server answered with an error of the protocol."""
 
@@ -53,6 +56,7 @@ class OutcomePresenter:
         """Return the result of a call that the server answered with an error of the protocol; `begun` is of `build_failure`."""
         result = await self._present(render_error(error))
         failed = replace(result, ok=False, code=SERVER_FAILED, suggestion=find_suggestion(SERVER_FAILED))
+        failed = replace(failed, response_status=error.status)
         if not begun:
             failed = replace(failed, blocked=True, block_reason=SERVER_FAILED)
         return add_notices(failed, notices)
@@ -62,9 +66,10 @@ class OutcomePresenter:
         if isinstance(error, HttpStatusError):
             reason = replace(_refuse_status(self.server, error.status), blocked=not begun)
             return replace(self.build_refusal(reason), response_status=error.status)
-        is_unsent = not begun or isinstance(error, SessionLostError | UnwritableArgumentError)
-        reason = Refusal(reason="server_answer", message=f"Error: {error}", blocked=is_unsent)
-        return self.build_refusal(reason)
+        is_unsent = not begun or isinstance(error, UnwritableArgumentError)
+        result = self.build_refusal(Refusal(reason="server_answer", message=f"Error: {error}", blocked=is_unsent))
+        # that the server did nothing is its own word: the call was sent, and it has answered
+        return replace(result, response_status=NOT_FOUND) if isinstance(error, SessionLostError) else result
 
     def build_refusal(self, reason: Refusal) -> ToolCallResult:
         """Return the result of a call that was refused, or that failed, by `reason`."""

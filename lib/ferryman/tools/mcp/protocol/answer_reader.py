@@ -24,6 +24,9 @@ from ferryman.tools.mcp.protocol.event_stream import EventStreamReader
 from ferryman.tools.mcp.protocol.messages import ResultMessage, ServerNotification, ServerRequest, parse_message, read_message
 
 JSON_TYPE, STREAM_TYPE = "application/json", "text/event-stream"
+UNAUTHORIZED = (401, 403)
+"""Statuses that ask for another credential, whatever their body says beside."""
+
 INLINE_BYTES_MAX = 131_072
 """Events of one stream are read on the event loop up to so many bytes; what follows is read in workers, however small."""
 
@@ -119,7 +122,7 @@ class AnswerReader:
         has_failed = self.status >= 300
         if not has_failed and self.media_type != JSON_TYPE:
             raise InvalidServerAnswerError("the MCP server answered a request with neither JSON nor an event stream")
-        if not has_failed or 0 < len(self._body) <= SHORT_BYTES_MAX:
+        if not has_failed or (self.status not in UNAUTHORIZED and 0 < len(self._body) <= SHORT_BYTES_MAX):
             try:
                 await self._take(await parse_message(self._owner, bytes(self._body)))
             except InvalidServerAnswerError:
