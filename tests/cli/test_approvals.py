@@ -176,8 +176,12 @@ def test_what_a_call_changes_is_said_by_its_policy(tool: str, words: str) -> Non
     assert words in describe_effect(tool)
 
 
+def test_an_approval_that_waits_says_which_command_decides(typed: Typed, pending: Approval) -> None:
+    assert f"Decide: ferryman approvals approve {pending.id}, or" in typed("approvals", "show", pending.id).output
+
+
 def test_an_execution_that_waits_says_what_to_type(typed: Typed, pending: Approval) -> None:
-    assert f"ferryman approvals approve {pending.id}" in typed("show", pending.execution).output
+    assert f"ferryman approvals show {pending.id}" in typed("show", pending.execution).output
     assert pending.execution in typed("show", "--waiting").output
 
 
@@ -191,6 +195,12 @@ def test_a_question_of_a_server_is_answered_field_by_field(
     decided = find(stage, pending).decided
     assert decided is not None, result.output
     assert json.loads(decided.decision.edited) == {"k": {"hour": "20:00", "people": 4}}
+
+
+def test_a_question_that_waits_says_which_command_answers(typed: Typed, pending: Approval, stage: Stage) -> None:
+    question = ServerQuestion(key="k", mode="url", message="Open it", url="https://a.example.com/")
+    stage.memory.approvals[pending.id] = build_question("ann", question, id=pending.id, execution=pending.execution)
+    assert f"Decide: ferryman approvals answer {pending.id}, or" in typed("approvals", "show", pending.id).output
 
 
 def test_a_question_is_answered_by_a_script_with_a_file(typed: Typed, pending: Approval, stage: Stage, tmp_path: Path) -> None:

@@ -124,4 +124,4 @@ def test_a_pipe_is_told_what_to_type(capsys: pytest.CaptureFixture[str]) -> None
     body = {"type": "approval_required", "approvalId": "appr_1", "toolCallId": "c", "name": "http_post", "digest": "ab"}
     with AnswerScreen(Screen()) as screen:
         screen.print_event(AnswerEvent(id="", kind="approval_required", body=body))
-    assert "ferryman approvals approve appr_1" in capsys.readouterr().err
+    assert "ferryman approvals show appr_1" in capsys.readouterr().err

@@ -73,6 +73,7 @@ def test_a_new_tool_is_shown_with_all_that_its_schema_says(typed: Typed, stage: 
     output = typed("mcp", "accept", "books", "--all").output
     assert "properties.a.properties.b.description: First send the key." in output
     assert 'properties.a.properties.b.enum: ["x"]' in output
+    assert "None" not in output
 
 
 def test_a_script_names_the_digest_that_it_read(typed: Typed) -> None:

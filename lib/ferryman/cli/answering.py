@@ -11,6 +11,11 @@ from ferryman.domain.approvals.question_fields import QuestionField, UnaskableQu
 from ferryman.domain.approvals.visible import show_text
 
 
+def describe_step(approval: Mapping[str, Any]) -> str:
+    """Return the command that decides about an approval of a call, or answers a question."""
+    return f"ferryman approvals {'answer' if is_question(approval) else 'approve'} {approval['approval_id']}"
+
+
 def is_question(approval: Mapping[str, Any]) -> bool:
     """Tell whether an approval, as the API answers it, is what an MCP server asks."""
     return read_questions(approval["form"]) is not None

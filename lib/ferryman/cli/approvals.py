@@ -11,7 +11,7 @@ import click
 
 from ferryman.catalog.effects import describe_effect
 from ferryman.cli import exits
-from ferryman.cli.answering import ask_answers
+from ferryman.cli.answering import ask_answers, describe_step
 from ferryman.cli.approval_screen import describe_decision, print_approval, read_form
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
 from ferryman.cli.fields import FILE
@@ -66,6 +66,9 @@ async def show(session: ApiSession, approval: str) -> None:
     record = await session.client.get_approval(approval)
     session.screen.print_json(record)
     print_approval(session.screen, record)
+    if record["state"] == ApprovalState.PENDING.value and not record["expired"]:
+        step = f"{describe_step(record)}, or ferryman approvals deny {record['approval_id']}"
+        session.screen.print_line(f"Decide: {step}", "yellow")
 
 
 @approvals.command()
@@ -185,7 +188,7 @@ def _print_news(session: ApiSession, item: Mapping[str, Any]) -> None:
     session.screen.print_json(item)
     name = item["approval_id"]
     if item["state"] == ApprovalState.PENDING:
-        session.screen.print_line(f"{name}  waits: {describe_effect(item['tool'])} ferryman approvals approve {name}", "yellow")
+        session.screen.print_line(f"{name}  waits: {describe_effect(item['tool'])} ferryman approvals show {name}", "yellow")
     else:
         session.screen.print_line(f"{name}  {describe_decision(item) or item['state']}", "dim")
 

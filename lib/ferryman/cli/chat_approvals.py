@@ -33,7 +33,7 @@ class ChatApprovals:
         """Show an approval and decide about it as the person says; return whether it was decided."""
         client, screen = self._session.client, self._session.screen
         if self._read is None:
-            screen.print_error(f"a call waits for a person: ferryman approvals approve {name}")
+            screen.print_error(f"a call waits for a person: ferryman approvals show {name}")
             return False
         approval = await client.get_approval(name)
         if approval["state"] != ApprovalState.PENDING.value or approval["expired"]:

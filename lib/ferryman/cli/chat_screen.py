@@ -63,7 +63,7 @@ class AnswerScreen:
                 self._print(describe_progress(body), "dim")
             case "approval_required":
                 self._close_text()
-                self._print(f"⏸ {body['name']} waits for a person: ferryman approvals approve {body['approvalId']}", "yellow")
+                self._print(f"⏸ {body['name']} waits for a person: ferryman approvals show {body['approvalId']}", "yellow")
             case "approval_decided":
                 self._print(f"{body['verdict']}: {body['name']} ({body['approvalId']})", "dim")
             case "done" | "error":

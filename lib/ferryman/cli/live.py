@@ -64,7 +64,7 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
 
 def print_waiting(screen: Screen, approval: str) -> None:
     """Print what to type to decide about a call that waits."""
-    screen.print_line(f"           ferryman approvals approve {approval}", "yellow")
+    screen.print_line(f"           ferryman approvals show {approval}", "yellow")
     screen.print_line(f"           ferryman approvals deny {approval} --reason TEXT", "dim")
 
 

@@ -283,8 +283,9 @@ def _print_tool(session: ApiSession, tool: Mapping[str, Any]) -> None:
     else:
         screen.print_line(f"  {show_text(tool['description']) or '(no description)'}")
         # all of it, however deep: what nobody was shown nobody has accepted
-        for part in compare_descriptors({}, {"input_schema": tool["input_schema"]}):
-            screen.print_line(f"  {part.field.removeprefix('input_schema.')}: {part.after}", "dim")
+        for part in compare_descriptors({"input_schema": {}}, {"input_schema": tool["input_schema"]}):
+            if part.after is not None:
+                screen.print_line(f"  {part.field.removeprefix('input_schema.')}: {part.after}", "dim")
         if tool["annotations"]:
             hints = show_text(json.dumps(tool["annotations"], ensure_ascii=False))
             screen.print_line(f"  hints of the server, which decide nothing: {hints}", "dim")
