@@ -28,8 +28,8 @@ EVENTS = {"content-type": "text/event-stream"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """An answer below the protocol: `body` may hold `$id`; `bit` follows it so many `times`, each after `pause_s` seconds,
-    and then the end. A body of `ZEROS` is a gigabyte of zeros, packed."""
+    """An answer below the protocol: `body` may hold `$id` and `$progress`; `bit` follows it so many `times`, each after
+    `pause_s` seconds, and then the end. A body of `ZEROS` is a gigabyte of zeros, packed."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
@@ -132,6 +132,7 @@ class McpPeer:
             body = _pack_zeros() if item.body == ZEROS else item.body
             if isinstance(body, str):
                 body = fill(body, self.words).replace(f'"{ID}"', json.dumps(message["id"]))
+                body = body.replace(f'"{PROGRESS}"', json.dumps(message["id"]))
             headers, renames = fill(dict(item.headers), self.words), fill(dict(item.renames), self.words)
             return replace(item, body=body, headers=headers, renames=renames)
         session = {"mcp-session-id": "s1"} if self.legacy and message["method"] == "initialize" else {}
