@@ -29,7 +29,7 @@ from ferryman.tools.mcp.protocol.descriptors import ToolDescriptor
 from ferryman.tools.mcp.protocol.errors import HttpStatusError, McpClientError, ServerError
 from ferryman.tools.mcp.protocol.results import CallOutcome, Completed, NeedsInput, RemoteTask, RemoteTaskStatus
 from ferryman.tools.mcp.stepping_up import note_lacking_scopes
-from ferryman.tools.mcp.verifying import verify_listing
+from ferryman.tools.mcp.verifying import forgetting_listing, verify_listing
 from ferryman.tools.prepared_call import CallContext
 
 POLL, POLL_MIN, POLL_MAX = timedelta(seconds=5), timedelta(seconds=2), timedelta(minutes=5)
@@ -96,12 +96,13 @@ class RemoteCall:
         teller = self._build_teller()
         client = self._build_client(within_s, teller)
         if work:
-            return await self._ask_about_work(presenter, client, work)
+            async with forgetting_listing(self.deps, self.contact.server, client):
+                return await self._ask_about_work(presenter, client, work)
         await self._confirm()
         await verify_listing(
             self.deps, self.contact, self.context.build_policy(within_s), name=self.context.claimed_call.ticket.tool
         )
-        async with teller.telling():
+        async with teller.telling(), forgetting_listing(self.deps, self.contact.server, client):
             outcome = await self._call(client, None if self.answers is None else self.answers.responses)
             return await self._follow(presenter, client, outcome)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 from ferryman.domain.calls import refusal
@@ -12,7 +15,7 @@ from ferryman.domain.remote_servers.names import split_name
 from ferryman.domain.remote_servers.pin import PinState, ToolPin
 from ferryman.domain.remote_servers.server import RemoteServer
 from ferryman.domain.stale import StaleError
-from ferryman.ports.errors import NotSentError
+from ferryman.ports.errors import NotSentError, UnavailableError
 from ferryman.ports.gate import CallPolicy
 from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.mcp.contacting import (
@@ -23,9 +26,13 @@ from ferryman.tools.mcp.contacting import (
     list_with,
 )
 from ferryman.tools.mcp.listing import store_listing
+from ferryman.tools.mcp.protocol.client import McpClient
 
 FRESH = timedelta(seconds=60)
 """For how long a listing is taken for the server's present one."""
+
+FORGET_ATTEMPTS_MAX = 3
+"""How often it is tried to have a listing forgotten while others write the server: who writes it now has just listed it."""
 
 AGAIN = "A person has to look at it: ferryman mcp show"
 
@@ -69,6 +76,30 @@ async def verify_listing(deps: RemoteCallDependencies, contact: ServerContact, c
         server = await deps.listings.share(server.id, lambda: _list_again(deps, contact, call))
     check_pin(server, name, call.execution)
     return server
+
+
+@asynccontextmanager
+async def forgetting_listing(deps: RemoteCallDependencies, server: RemoteServer, client: McpClient) -> AsyncIterator[None]:
+    """Have the next call list the server's tools, whatever the age of the listing, where the server says meanwhile to `client`
+    that they have changed. Nothing is listed here: a server has one listing made by each call at most."""
+    try:
+        yield
+    finally:
+        if client.has_other_tools:
+            await _forget_listing(deps, server)
+
+
+async def _forget_listing(deps: RemoteCallDependencies, server: RemoteServer) -> None:
+    for _ in range(FORGET_ATTEMPTS_MAX):
+        try:
+            current = await deps.servers.get(server.id)
+            if current is not None and current.verified_at is not None:
+                await deps.servers.update(replace(current, verified_at=None), ["verified_at"], since=current.generation)
+        except StaleError:
+            continue
+        except UnavailableError as error:
+            deps.tools.tracer.line("listing.not_forgotten", server=server.id, error=type(error).__name__, severity="WARNING")
+        return
 
 
 async def _list_again(deps: RemoteCallDependencies, contact: ServerContact, call: CallPolicy) -> RemoteServer:

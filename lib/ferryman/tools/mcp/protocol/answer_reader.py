@@ -74,6 +74,8 @@ class AnswerReader:
         self.events = EventStreamReader()
         self.result: dict[str, Any] | None = None
         self.size_bytes = 0
+        self.has_other_tools = False
+        """Whether the server has told that its list of tools has changed."""
         self.failure: McpClientError | None = None
 
     @property
@@ -143,8 +145,9 @@ class AnswerReader:
             await self._take_request(read)
 
     async def _take_notification(self, notification: ServerNotification) -> None:
-        """Pass reports of progress on; nothing else that a server says by itself is read: logs, and changes of lists."""
+        """Pass reports of progress on, and note that the tools have changed; of the rest, as logs, nothing is read."""
         params = notification.params
+        self.has_other_tools = self.has_other_tools or notification.method == "notifications/tools/list_changed"
         if notification.method != "notifications/progress" or params.get("progressToken") != self.id:
             return
         self._reports += 1

@@ -106,6 +106,11 @@ class McpClient:
             sleep=sleep,
         )
 
+    @property
+    def has_other_tools(self) -> bool:
+        """Whether the server has said in any of its answers that its list of tools has changed."""
+        return self._conversation.has_other_tools
+
     async def discover(self) -> None:
         """Negotiate a revision with the server, whatever was agreed on before. Nothing at the server changes by it."""
         self.revision = None

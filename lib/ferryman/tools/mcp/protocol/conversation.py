@@ -89,7 +89,10 @@ class HeadReader:
 
 @dataclass(kw_only=True)
 class ServerConversation:
-    """Exchanges messages with one server. `clock` counts seconds, `sleep` waits for some."""
+    """Exchanges messages with one server. `clock` counts seconds, `sleep` waits for some.
+
+    `has_other_tools` tells that the server has said, in any answer, that its list of tools has changed.
+    """
 
     transport: Transport
     owner: str
@@ -97,6 +100,7 @@ class ServerConversation:
     on_elicitation: OnElicitation | None = None
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    has_other_tools: bool = False
     _count: int = field(default_factory=lambda: secrets.randbelow(FIRST_ID_MAX), repr=False)
 
     async def ask(self, request: ProtocolRequest, session: ClientSession | None) -> AnswerReader:
@@ -174,7 +178,10 @@ class ServerConversation:
         raise AnswerLostError("the MCP server ended its event stream again and again before the answer")
 
     async def _exchange(self, message: HttpMessage, reader: AnswerReader) -> None:
-        is_whole = await self.transport.exchange(message, reader)
+        try:
+            is_whole = await self.transport.exchange(message, reader)
+        finally:
+            self.has_other_tools = self.has_other_tools or reader.has_other_tools
         if not is_whole and reader.result is None and reader.failure is None:
             reader.failure = AnswerTooLargeError(f"the MCP server sent an answer of more than {message.bytes_max:,} bytes")
 
