@@ -174,3 +174,19 @@ def test_the_descriptions_beyond_the_budget_of_a_server_are_cut() -> None:
     whole = [tool for tool in fitted if CUT not in tool.description]
     assert sum(map(count_tokens, whole)) <= SERVER_TOKENS_MAX
     assert 0 < len(whole) < len(fitted) == 30
+
+
+def test_the_prose_of_a_schema_has_the_budget_of_its_server_too() -> None:
+    inner = {"description": "x" * 20_000, "enum": [{"title": "a"}], "items": {"title": "y", "type": "string"}}
+    schema = {
+        "type": "object",
+        "title": "z",
+        "properties": {"description": inner, "title": {"type": "string", "examples": ["e"]}},
+    }
+    tools = [RemoteTool(name=f"books__{n}", tool=f"{n}", server="books", input_schema=schema) for n in range(3)]
+    first, *others = fit_server(tools)
+    assert first.schema == schema
+    rest = {"enum": [{"title": "a"}], "items": {"type": "string"}}
+    assert [tool.schema for tool in others] == [
+        {"type": "object", "properties": {"description": rest, "title": {"type": "string"}}}
+    ] * 2

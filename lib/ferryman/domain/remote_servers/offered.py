@@ -15,9 +15,13 @@ TOOL_TOKENS_MAX = 500
 """The description of one tool, by the estimate of a token for every four characters."""
 
 SERVER_TOKENS_MAX = 8_000
-"""The definitions of one server's tools together. Of those beyond it a model reads the first words of the description alone."""
+"""The definitions of one server's tools together. Of those beyond it a model reads the first words of the description, and no
+prose of the schema."""
 
 SHORT_CHARACTERS = 160
+_PROSE = frozenset(("title", "description", "examples", "$comment"))
+_NAMED = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
+_VALUES = frozenset(("const", "default", "enum"))
 CUT = " [cut: the description is longer than its budget]"
 
 
@@ -125,9 +129,28 @@ def fit_server(tools: Sequence[RemoteTool]) -> tuple[RemoteTool, ...]:
 
 
 def _shorten(tool: RemoteTool) -> RemoteTool:
+    """Return the tool with the first words of its description alone, and with no prose in its schema."""
+    tool = replace(tool, input_schema=drop_prose(tool.input_schema))
     if len(tool.description) <= SHORT_CHARACTERS:
         return tool
     return replace(tool, description=tool.description[: SHORT_CHARACTERS - len(CUT)].rstrip() + CUT)
+
+
+def drop_prose(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without its titles, descriptions and examples; what it admits is the same."""
+    return {name: _drop_within(name, inner) for name, inner in schema.items() if name not in _PROSE}
+
+
+def _drop_within(keyword: str, value: Any) -> Any:
+    if keyword in _VALUES:
+        return value
+    if isinstance(value, Mapping):
+        if keyword in _NAMED:
+            return {name: drop_prose(inner) if isinstance(inner, Mapping) else inner for name, inner in value.items()}
+        return drop_prose(value)
+    if isinstance(value, list):
+        return [drop_prose(inner) if isinstance(inner, Mapping) else inner for inner in value]
+    return value
 
 
 def list_model_texts(server: RemoteServer) -> list[str]:
