@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -156,8 +156,3 @@ def _drop_within(keyword: str, value: Any) -> Any:
 def list_model_texts(server: RemoteServer) -> list[str]:
     """Return the names of the texts that `build_tools` reads."""
     return [name_model_text(pin.digest) for pin in server.list_accepted() if pin.digest is not None]
-
-
-def sort_tools(tools: Iterable[RemoteTool]) -> tuple[RemoteTool, ...]:
-    """Return tools of several servers by name."""
-    return tuple(sorted(tools, key=lambda tool: tool.name))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.part import Part, PartKind
-from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.calls.suggestion import find_suggestion
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest
 from ferryman.ports.gate import CallPolicy, StreamGate
@@ -90,11 +90,6 @@ def add_notices(result: ToolCallResult, notices: tuple[str, ...]) -> ToolCallRes
     before = result.parts or ((Part(kind=PartKind.TEXT, start=0, end=len(result.content)),) if result.content else ())
     parts = [replace(part, start=part.start + len(line), end=part.end + len(line)) for part in before]
     return replace(result, content=line + result.content, parts=(Part(kind=PartKind.TEXT, start=0, end=len(line)), *parts))
-
-
-def is_not_executed(error: CallRefusedError) -> bool:
-    """Tell whether the gate refused a request before anything of it left."""
-    return error.refusal.blocked
 
 
 def _refuse_status(server: str, status: int) -> Refusal:

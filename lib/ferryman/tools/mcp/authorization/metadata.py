@@ -15,7 +15,6 @@ from ferryman.tools.mcp.authorization.failure import AuthorizationFailedError
 ISSUERS_MAX = 8
 """Authorization servers of one resource at most."""
 
-METHODS_MAX = 16
 OFFLINE_ACCESS = "offline_access"
 _OURS = frozenset(
     ("response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource")

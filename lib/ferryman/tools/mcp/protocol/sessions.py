@@ -19,7 +19,6 @@ class ClientSession:
     id: str | None = field(repr=False)
     revision: str
     used_s: float = 0.0
-    server_name: str = ""
     _count: int = 1  # of initialize
 
     def number(self) -> int:
