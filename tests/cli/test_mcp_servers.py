@@ -133,6 +133,13 @@ def test_tools_and_servers_are_disabled_and_enabled(typed: Typed) -> None:
         assert json.loads(typed("mcp", "show", "books", "--json").stdout)["enabled"] is is_enabled
 
 
+def test_an_update_names_what_changes(typed: Typed) -> None:
+    add(typed)
+    result = typed("mcp", "update", "books")
+    assert result.exit_code == exits.USAGE
+    assert "--url or --header" in result.output
+
+
 def test_an_unknown_server_is_answered_with_those_there_are(typed: Typed) -> None:
     add(typed)
     result = typed("mcp", "show", "boks")

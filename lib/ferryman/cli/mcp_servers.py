@@ -181,6 +181,8 @@ async def update(session: ApiSession, /, name: str, url: str | None, headers: tu
     change: dict[str, Any] = {} if url is None else {"url": url}
     if headers:
         change["headers"] = {header: _read_value(header) for header in headers}
+    if not change:
+        raise click.UsageError("name what changes: --url or --header")
     await _change(session, agent, name, change)
 
 
