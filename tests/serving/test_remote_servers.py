@@ -216,3 +216,13 @@ async def test_a_server_is_stored_where_no_key_holder_answers_and_listed_later(c
     assert (await client.post(place)).status_code == 503
     stage.server_lister.fails, stage.server_lister.tools[URL] = None, [SEARCH]
     assert (await client.post(place)).json()["state"] == "listed"
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+async def test_a_bearer_token_is_sealed_alone_however_its_scheme_is_written(
+    client: httpx.AsyncClient, stage: Stage, scheme: str
+) -> None:
+    stage.server_lister.tools[URL] = [SEARCH]
+    answer = (await add(client, headers={"authorization": f"{scheme} {VALUE}"})).json()
+    (sealed,) = stage.memory.credentials[f"{MCP_SERVERS}/{answer['server_id']}"].values()
+    assert (answer["auth"], sealed.label.auth_type.value) == ("bearer", "bearer")

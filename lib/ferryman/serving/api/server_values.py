@@ -90,4 +90,4 @@ async def delete_unnamed(deps: ApiDependencies, before: RemoteServer, after: Rem
 
 
 def _is_bearer(header: str, value: str) -> bool:
-    return header.lower() == AUTHORIZATION.lower() and value.startswith(BEARER)
+    return header.lower() == AUTHORIZATION.lower() and value[: len(BEARER)].lower() == BEARER.lower()
