@@ -9,7 +9,6 @@ from typing import Any
 
 from ferryman.domain.approvals.visible import show_name, show_text
 
-TEXT_CHARACTERS_MAX = 8_000
 FIELDS_MAX = 200
 CUT = "⟨cut⟩"
 
@@ -29,7 +28,8 @@ class FieldDifference:
 def compare_descriptors(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[FieldDifference, ...]:
     """Return what differs, by the path of the fields: the innermost ones of objects, lists as a whole.
 
-    What models read comes first. Of more than `FIELDS_MAX` the last one says how many are not shown.
+    What models read comes first. Of more than `FIELDS_MAX` the last one says how many are not shown. No text is cut, since a
+    change may be at its end: those of a descriptor are bounded together (`descriptor.DESCRIPTOR_BYTES_MAX`).
     """
     old, new = _flatten(before), _flatten(after)
     paths = [*old, *(path for path in new if path not in old)]
@@ -75,8 +75,4 @@ def _show_path(path: Path) -> str:
 
 
 def _show(leaf: Leaf | _Absent) -> str | None:
-    if isinstance(leaf, _Absent):
-        return None
-    value = leaf[1]
-    text = show_text(value[: TEXT_CHARACTERS_MAX + 1])
-    return text if len(value) <= TEXT_CHARACTERS_MAX else text[:TEXT_CHARACTERS_MAX] + CUT
+    return None if isinstance(leaf, _Absent) else show_text(leaf[1])
