@@ -11,10 +11,10 @@ import click
 
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.mcp_arguments import list_argument_lines
 from ferryman.cli.screen import shorten
 from ferryman.client import PAGE_MAX
 from ferryman.domain.approvals.visible import show_text
-from ferryman.domain.remote_servers.difference import compare_descriptors
 from ferryman.domain.remote_servers.pin import PinState
 from ferryman.domain.remote_servers.server import ServerState
 
@@ -284,10 +284,8 @@ def _print_tool(session: ApiSession, tool: Mapping[str, Any]) -> None:
             screen.print_line(f"    + {'(absent)' if change['after'] is None else change['after']}", "green")
     else:
         screen.print_line(f"  {show_text(tool['description']) or '(no description)'}")
-        # all of it, however deep: what nobody was shown nobody has accepted
-        for part in compare_descriptors({"input_schema": {}}, {"input_schema": tool["input_schema"]}):
-            if part.after is not None:
-                screen.print_line(f"  {part.field.removeprefix('input_schema.')}: {part.after}", "dim")
+        for line in list_argument_lines(tool["input_schema"]):
+            screen.print_line(f"  {line}", "dim")
         if tool["annotations"]:
             hints = show_text(json.dumps(tool["annotations"], ensure_ascii=False))
             screen.print_line(f"  hints of the server, which decide nothing: {hints}", "dim")
