@@ -44,5 +44,5 @@ def test_what_hides_text_in_a_line_is_shown() -> None:
 
 @given(st.dictionaries(st.sampled_from(["properties", "required", "type", "x"]), VALUES, max_size=4))
 def test_no_text_of_a_schema_is_left_out(schema: Mapping[str, Any]) -> None:
-    shown, written = "\n".join(list_argument_lines(schema)), json.dumps(schema)
-    assert all(text in shown for text in ("tell-17", "tell-23") if text in written)
+    printed, written = "\n".join(list_argument_lines(schema)), json.dumps(schema)
+    assert all(text in printed for text in ("tell-17", "tell-23") if text in written)

@@ -22,7 +22,7 @@ def list_argument_lines(schema: Mapping[str, Any]) -> Iterator[str]:
     properties = schema.get("properties")
     required = schema.get("required")
     arguments = properties if isinstance(properties, Mapping) else {}
-    names = required if _is_list_of_texts(required) else []
+    names = _list_texts(required)
     plain = {name: rules for name, rules in arguments.items() if _is_plain(rules)}
     for name, rules in plain.items():
         yield _write_line(name, rules, is_required=name in names)
@@ -53,8 +53,9 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, Mapping) or any(isinstance(member, Mapping | list) for member in members)
 
 
-def _is_list_of_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+def _list_texts(value: Any) -> list[str]:
+    """Return a list of texts as it is, and nothing else."""
+    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else []
 
 
 def _write_line(name: str, rules: Mapping[str, Any], *, is_required: bool) -> str:
