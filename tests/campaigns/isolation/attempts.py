@@ -22,6 +22,8 @@ SLOT = re.compile(r"⟦(own )?([^|⟧]+)(?:\|([^⟧]+))?⟧")
 OTHER_METHODS = ("HEAD", "OPTIONS", "PUT", "DELETE", "PATCH")
 """Also where a path does not offer them: to be refused because of that may tell whether the thing is there."""
 
+TASKS, TASK = "/v1/tasks", "/v1/tasks/{task_id}"
+IN_A_TOOL = "an id in a tool of a task"
 COUNTERS = "a list, a counter or a limit"
 WORD, IDEMPOTENCY_KEY, CURSOR = "word", "idempotency key of ", "cursor of "
 
@@ -111,6 +113,11 @@ def _attempt_all(operation: Operation, has_cursor: frozenset[str]) -> Iterator[A
         )
     if isinstance(operation.body, Mapping) and "name" in operation.body:
         yield replace(_build(operation, "a name that is taken", mine), body={**operation.body, "name": f"⟦{WORD}⟧ one"})
+    if isinstance(operation.body, Mapping) and operation.path in (TASKS, TASK):
+        for agent in ("⟦own agent⟧", "⟦agent⟧"):
+            config = {"server_id": "⟦server⟧", "tool_name": f"⟦{WORD}⟧-look"}
+            body = {**operation.body, "agent_id": agent, "tools": [{"type": "mcp", "config": config}]}
+            yield replace(_build(operation, IN_A_TOOL, mine), body=body)
     if operation.method == "GET":
         yield _build(operation, COUNTERS, mine)
         for name, text in (("query", f"⟦{WORD}⟧"), ("name", f"⟦{WORD}⟧ one")):

@@ -51,6 +51,8 @@ _FAULTS = (
     ("agents of all workspaces are found", f"{MEMORY}.agents:MemoryAgents.get", "(stored.owner, stored.workspace) == (owner, workspace)", "stored.owner == owner", WORKSPACE, "an id in the path"),
     ("MCP servers of all owners are found", f"{API}.remote_servers:find_server", "stored.place != (agent.owner, agent.workspace, agent.id)", "False", OWNER, "an id in the path"),
     ("MCP servers of all workspaces are found", f"{API}.remote_servers:find_server", "stored.place != (agent.owner, agent.workspace, agent.id)", "stored.owner != agent.owner", WORKSPACE, "an id in the path"),
+    ("tasks use MCP servers of all owners", f"{API}.remote_entries:_find_name", "server.place != (caller.owner.id, caller.workspace, agent)", "False", OWNER, "an id in a tool of a task"),
+    ("tasks use MCP servers of all workspaces", f"{API}.remote_entries:_find_name", "server.place != (caller.owner.id, caller.workspace, agent)", "server.owner != caller.owner.id", WORKSPACE, "an id in a tool of a task"),
     ("API keys of all workspaces are revoked", f"{MEMORY}.api_keys:MemoryApiKeys.revoke", "== (key, owner, workspace)", "== (key, owner, known.workspace)", PERSON, "an id in the path"),
     ("invitations of all workspaces are withdrawn", f"{MEMORY}.invitations:MemoryInvitations.withdraw", "== (invitation, owner, workspace)", "== (invitation, owner, known.workspace)", PERSON, "an id in the path"),
     ("jobs of all workspaces are shown to members", f"{API}.jobs:_job", "stored.workspace != caller.workspace", "False", PERSON, "an id in the path"),
