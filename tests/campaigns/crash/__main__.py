@@ -21,6 +21,7 @@ from tests.campaigns.crash.jobs import JobRun
 from tests.campaigns.crash.jobs import find_broken as find_broken_job
 from tests.campaigns.crash.people import PeopleRun
 from tests.campaigns.crash.points import Point, targets
+from tests.campaigns.crash.remote import REMOTE_SCENARIOS
 from tests.campaigns.crash.roll_ups import RollUpRun
 from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
 from tests.campaigns.crash.stories import STORIES
@@ -172,7 +173,9 @@ if __name__ == "__main__":
     parser.add_argument("--scenario", action="append", help="only this scenario (repeatable)")
     parser.add_argument("--step", type=int, default=1, help="meet every so many-th point only")
     chosen = parser.parse_args()
-    selected = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
+    selected = tuple(
+        scenario for scenario in (*SCENARIOS, *REMOTE_SCENARIOS) if not chosen.scenario or scenario.name in chosen.scenario
+    )
     with tempfile.TemporaryDirectory(prefix="crash-", ignore_cleanup_errors=True) as folder:
         try:
             sys.exit(asyncio.run(main(Path(folder), selected, chosen.step, with_jobs=not chosen.scenario)))

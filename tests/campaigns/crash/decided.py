@@ -11,6 +11,7 @@ from ferryman.domain.approvals.approval import STATE_OF, Approval, ApprovalState
 from ferryman.domain.approvals.decision import DecisionVerdict
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.calls.refusal import DENIED, EDITED
+from ferryman.domain.remote_servers.names import is_remote_name
 from tests.campaigns.crash.deciding import CONFLICT, DEVICES
 from tests.campaigns.crash.scenarios import Scenario
 
@@ -23,6 +24,13 @@ class DeviceAnswer:
     device: int
     verdict: DecisionVerdict
     state: str
+
+
+def name_effect(ticket: Ticket) -> str:
+    """Return the path that the effect of a call is counted under: of its URL, or of a tool of an MCP server its name."""
+    if is_remote_name(ticket.tool):
+        return f"/{ticket.tool}"
+    return urlsplit(str(ticket.display_arguments.get("url", ""))).path
 
 
 def find_contradicted(approvals: Sequence[Approval], answers: Sequence[DeviceAnswer]) -> list[str]:
@@ -54,7 +62,7 @@ def find_undecided(
     states = {approval.id: approval.state for approval in approvals}
     sent = {effect.path for effect in effects if effect.method == "POST"}
     for ticket in tickets:
-        path = urlsplit(str(ticket.display_arguments.get("url", ""))).path
+        path = name_effect(ticket)
         if ticket.tool in ("pass", "extract", "http_get") or ticket.display_arguments.get("method") == "GET":
             continue
         if not ticket.approval and not ticket.in_doubt:

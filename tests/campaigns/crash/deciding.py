@@ -39,6 +39,9 @@ AFTER = timedelta(days=1)
 EDITED = {"amount": 2}
 """The body that a person writes in the place of the model's."""
 
+ANSWERS = {"booking": {"people": 4, "hour": "20:00"}}
+"""What a person answers to the question of an MCP server."""
+
 
 class ApiKeys:
     """`ports.PrivateKeys` of the api's key."""
@@ -102,6 +105,10 @@ class Devices:
         if self._scenario.contested and device:
             verdict = DecisionVerdict.DENY
         arguments = {**tickets[0].display_arguments, "body": EDITED} if verdict is DecisionVerdict.EDIT else None
+        if verdict is DecisionVerdict.ANSWER and '"kind":"question"' in approval.form:
+            arguments = ANSWERS
+        elif verdict is DecisionVerdict.ANSWER:
+            verdict = DecisionVerdict.APPROVE  # of the call that is asked about first
         body = NewDecision(verdict=verdict, digest=approval.digest, arguments=arguments)
         caller: Any = SimpleNamespace(person="pat")
         for _ in range(TRIES_MAX):

@@ -66,6 +66,7 @@ from ferryman.ports.model import ReplyScanner as ScannerPort
 from ferryman.ports.model import ReplyWatcher
 from ferryman.ports.owners import Ledger, Owners
 from ferryman.ports.queue import Queue
+from ferryman.ports.remote_servers import RemoteServers
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.ports.user_documents import UserDocuments
@@ -99,7 +100,7 @@ from tests.campaigns.crash.deciding import DECISIONS
 from tests.campaigns.crash.files import build_page
 from tests.campaigns.crash.platform import CatalogListing, PlatformTools
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
-from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, LONG_PAGE, PLAIN, Scenario, turn_of
+from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, LONG_PAGE, PLAIN, SERVER_HOST, Scenario, turn_of
 from tests.plain_gate import pass_unscanned, redact_plainly
 from tests.plain_pages import PlainPages, ask_web
 from tests.searxng.engines import ask_fixture
@@ -107,7 +108,7 @@ from tests.searxng.engines import ask_fixture
 LEASE = timedelta(seconds=30)
 TIMEOUT = timedelta(minutes=25)
 PUBLIC = "25.0.0.9"
-NAMES = {host: [PUBLIC] for host in (PLAIN, KEYED, HOOK, "api.other.test")}
+NAMES = {host: [PUBLIC] for host in (PLAIN, KEYED, HOOK, SERVER_HOST, "api.other.test")}
 PRICES = Prices({"scripted": {"input": "3", "output": "15"}})
 PRIVATE = bytes(range(96))
 NEVER_ASKED = ApprovalRule(mode=ConfirmationMode.NEVER)
@@ -373,8 +374,10 @@ def build_loop_deps(
     plans: Mapping[str, Plan] = PLANS,
     alerts: AlertQueue | None = None,
     files: Any = None,
+    servers: RemoteServers | None = None,
 ) -> LoopDependencies:
-    """Build the dependencies of the orchestrator, with every port instrumented; `files` is the function, if there is one."""
+    """Build the dependencies of the orchestrator, with every port instrumented; `files` is the function, if there is one, and
+    `servers` are those of agents."""
     reached = InstrumentedPort(remote, "toolbox", meet)
     scheduled: Any = InstrumentedPort(ports.tasks, "platform tasks", meet)
     scheduling: Any = InstrumentedPort(MemoryTimers(), "platform timers", meet)
@@ -452,6 +455,7 @@ def build_loop_deps(
             slice=scenario.slice,
             execution_timeout=TIMEOUT,
             pause=pace.pause,
+            remote_servers=servers,
         ),
         meet,
     )

@@ -26,9 +26,10 @@ from tests.campaigns.crash import workers
 from tests.campaigns.crash.bucket import collect
 from tests.campaigns.crash.deciding import DEVICES, TRIES_MAX, Devices
 from tests.campaigns.crash.driver import Task, drive
-from tests.campaigns.crash.fixtures import NAMES, PUBLIC, Ports, store_task
+from tests.campaigns.crash.fixtures import NAMES, PUBLIC, SEALER, Ports, store_task
 from tests.campaigns.crash.invariants import Record
 from tests.campaigns.crash.points import FILES, TOOL, Point
+from tests.campaigns.crash.remote import PATH, Upstream, store_server
 from tests.campaigns.crash.scenarios import Scenario
 from tests.campaigns.crash.simulated import record
 from tests.campaigns.crash.storage import Storage, open_bucket, run_storage
@@ -104,6 +105,8 @@ class Harness:
             run = _Run(request=request, context=self.context)
             try:
                 await store_task(ports, scenario)
+                if scenario.remote:
+                    await store_server(clients, SEALER)
                 if scenario.files is not None:
                     await self.storage.create_bucket(project)
                 await FileQueue(tally, clock).enqueue("e", slice=0)
@@ -140,15 +143,20 @@ class Harness:
     async def _upstreams(self, folder: Path, tally: FileTally) -> AsyncIterator[Path]:
         """Serve every name, counting requests before they are answered; yield the table of the simulated internet."""
 
+        upstream = Upstream(lambda tool: tally.add("effect", path=f"/{tool}", method="POST", key=None))
+
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(OSError, asyncio.IncompleteReadError):
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 method, path, _ = head.split("\r\n", 1)[0].split(" ")
                 lines = (line.partition(":") for line in head.split("\r\n")[1:])
                 headers = {name.lower(): value.strip() for name, _, value in lines}
-                await reader.readexactly(int(headers.get("content-length", 0)))
-                tally.add("effect", path=path, method=method, key=headers.get("idempotency-key"))
-                writer.write(RESPONSE)
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                if path == PATH:
+                    writer.write(await upstream.respond(headers, body))
+                else:
+                    tally.add("effect", path=path, method=method, key=headers.get("idempotency-key"))
+                    writer.write(RESPONSE)
                 await writer.drain()
             writer.close()
 

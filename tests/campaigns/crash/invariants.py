@@ -24,9 +24,10 @@ from ferryman.domain.metering.counts import UsageCounts
 from ferryman.domain.metering.event import UsageEvent
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.records import record as domain
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.serving.api.shapes import record as shapes
 from tests.campaigns.crash.chats import StoredChat, find_unanswered
-from tests.campaigns.crash.decided import DeviceAnswer, find_contradicted, find_undecided
+from tests.campaigns.crash.decided import DeviceAnswer, find_contradicted, find_undecided, name_effect
 from tests.campaigns.crash.files import StoredFiles, find_misfiled
 from tests.campaigns.crash.fixtures import PRICES, SECRETS
 from tests.campaigns.crash.limits import find_beyond
@@ -88,6 +89,7 @@ def find_broken(record: Record, whole: Record | None = None) -> list[str]:
     return [
         *findings,
         *_find_unkept(record),
+        *_find_unmade(record),
         *_find_unscheduled(record),
         *find_misfiled(record, whole),
         *find_undecided(record.scenario, record.tickets, record.effects, record.approvals),
@@ -129,6 +131,14 @@ def _find_unkept(record: Record) -> list[str]:
     return findings
 
 
+def _find_unmade(record: Record) -> list[str]:
+    """Check that each call of an MCP server's tool was made, or may have been: nothing of these is refused."""
+    calls = [ticket for ticket in record.tickets if is_remote_name(ticket.tool) and ticket.result is not None]
+    refused = [ticket for ticket in calls if ticket.result and not ticket.result.ok and not ticket.in_doubt]
+    findings = [f"lost: call {ticket.seq} ({ticket.tool}) is {str(ticket.result)[:200]!r}" for ticket in refused]
+    return findings if calls or not record.scenario.remote else ["lost: no tool of a server is called"]
+
+
 def _find_unscheduled(record: Record) -> list[str]:
     """Check that what is scheduled is what the calls that say so have added, each once."""
     results = [ticket.result for ticket in record.tickets if ticket.tool == "cron_add" and ticket.result is not None]
@@ -156,9 +166,10 @@ def _find_doubled(record: Record) -> list[str]:
             str(ticket.display_arguments.get("method", "GET" if ticket.tool in ("http_get", "web_fetch") else "POST")) == "GET"
         )
         keyed = url.hostname == KEYED and not safe
-        effects = [effect for effect in record.effects if effect.path == url.path]
-        known.add(url.path)
-        where = f"call {ticket.seq} ({ticket.tool} {url.path})"
+        path = name_effect(ticket)
+        effects = [effect for effect in record.effects if effect.path == path]
+        known.add(path)
+        where = f"call {ticket.seq} ({ticket.tool} {path})"
         if keyed and len({item.key for item in effects} | {f"{record.execution.id}-{ticket.seq}"}) > 1:
             findings.append(f"doubled: {where} was sent under the keys {[entry.key for entry in effects]}")
         if not keyed and not safe and len(effects) > 1:

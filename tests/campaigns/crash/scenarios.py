@@ -18,6 +18,7 @@ from ferryman.domain.tasks.task import ToolLoading
 from ferryman.domain.tools.settings import ToolSettings
 
 PLAIN, KEYED, HOOK = "api.plain.test", "api.keyed.test", "hooks.plain.test"
+SERVER_HOST = "tools.remote.test"
 KEY = "PLAIN_KEY"
 PIECES = ("Zq8kP2vN", "5xW9rT4m", "4mLb7c")
 """Of the value of `KEY`: the first may leave, as often as it likes; with the second more than half of it would have."""
@@ -59,7 +60,8 @@ class Scenario:
     has tools of files, and these are the contents by key that the calls leave, long results left out. With `decides` every call
     that changes something waits for a person, who decides so about it, and approves the call that an edit makes of it: a day
     later, or where they are `hurried` while the delivery is still under way. Where it is `contested` the other device denies.
-    With `schedules` its task has tools of the platform, and this is how many schedules the calls add.
+    With `schedules` its task has tools of the platform, and this is how many schedules the calls add. With `remote` its agent
+    has an MCP server, whose questions the person who `decides` answers.
     One that is `direct` was started with its only call, as an MCP client starts it, and asks no model.
     """
 
@@ -85,6 +87,7 @@ class Scenario:
     is_titled: bool = False
     direct: bool = False
     schedules: int = 0
+    remote: bool = False
 
     @property
     def answer(self) -> str:
@@ -104,7 +107,7 @@ class Scenario:
     @property
     def has_agent(self) -> bool:
         """Whether it is one of an agent of its own."""
-        return bool(self.tool_settings) or self.conversation is not None or self.chats
+        return bool(self.tool_settings) or self.conversation is not None or self.chats or self.remote
 
     @property
     def begins(self) -> bool:

@@ -24,6 +24,7 @@ from ferryman.domain.conversations.window import WindowPart
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.address import Address
+from ferryman.domain.remote_servers.names import is_remote_name
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.egress.tls import create_context
@@ -39,6 +40,7 @@ from ferryman.gcp.file_quotas import FirestoreFileQuotas
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.jobs import FirestoreJobs
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
+from ferryman.gcp.remote_servers import FirestoreRemoteServers
 from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.usage import FirestoreUsage
@@ -68,6 +70,7 @@ from tests.campaigns.crash.points import (
     InstrumentedPort,
     Point,
 )
+from tests.campaigns.crash.remote import build_remote_deps
 from tests.campaigns.crash.scenarios import Scenario
 from tests.campaigns.crash.sockets import answer_always, ask
 from tests.campaigns.crash.storage import open_bucket
@@ -267,7 +270,8 @@ def orchestrate(request: WorkerRequest, slice: int, holder: str) -> None:
 
 async def _orchestrate(request: WorkerRequest, slice: int, holder: str) -> int:
     tally, clock = FileTally(request.folder), FileClock(request.folder)
-    ports = build_ports(build_clients(request.project, request.firestore))
+    clients = build_clients(request.project, request.firestore)
+    ports = build_ports(clients)
     deps = build_loop_deps(
         ports,
         request.scenario,
@@ -277,6 +281,7 @@ async def _orchestrate(request: WorkerRequest, slice: int, holder: str) -> int:
         remote=RemoteTools(request.socket(TOOL)),
         meet=Counting(f"{ORCHESTRATOR} {slice}" if slice else ORCHESTRATOR, PlannedDeath(request, tally)),
         files=None if request.scenario.files is None else RemoteFunction(partial(_ask_files, request.socket(FILES))),
+        servers=FirestoreRemoteServers(clients) if request.scenario.remote else None,
     )
     return 0 if await deliver(deps, "e", slice=slice, holder=holder) else 1
 
@@ -319,7 +324,8 @@ async def _serve_files(request: WorkerRequest) -> None:
 
 async def _serve_tools(request: WorkerRequest) -> None:
     tally, clock = FileTally(request.folder), FileClock(request.folder)
-    ports = build_ports(build_clients(request.project, request.firestore))
+    clients = build_clients(request.project, request.firestore)
+    ports = build_ports(clients)
     fate = PlannedDeath(request, tally)
     tool, scanner = Counting(TOOL, fate), Counting(SCANNER, fate)
     internet = SimulatedInternet(request.internet)
@@ -331,11 +337,14 @@ async def _serve_tools(request: WorkerRequest) -> None:
     )
     tool_deps = build_tool_deps(ports, gate, clock=clock, meet=tool, keys=Keys())
     scanning = build_tool_deps(ports, gate, clock=clock, meet=scanner, keys=Keys())
+    remote_deps = build_remote_deps(clients, tool_deps, gate, tool)
 
     async def answer(message: Any) -> Any:
         fate.orchestrator, kind, *arguments = message
         if kind == TOOL:
-            return await execute_call(tool_deps, *arguments)
+            name, call_request = arguments
+            is_remote = is_remote_name(name)
+            return await execute_call(remote_deps if is_remote else tool_deps, "mcp_tool" if is_remote else name, call_request)
         execution, task, epoch, content = arguments
         if kind == WINDOW:
             return await scan_window(scanning, execution=execution, task=task, epoch=epoch, texts=content)
