@@ -83,7 +83,7 @@ def _render_what(rest: dict[str, Any]) -> Iterator[ShownLine]:
         yield from _render_http(remaining)
     elif what.get("kind") == "effect":
         del remaining["kind"]
-        yield ShownLine(SENT, "kind", "an effect within this system")
+        yield ShownLine(SENT, "kind", "an effect of the tool on the target below")
         yield from _render_effect(remaining)
     elif what.get("kind") == "question":
         del remaining["kind"]
