@@ -105,3 +105,13 @@ async def test_a_report_after_the_attempt_has_ended_is_not_stored(stores: Stores
     with pytest.raises(StaleError):
         await stores.tickets.note_progress(noted, HALF)
     assert (await stores.executions.tickets("exec_1"))[0].progress is None
+
+
+async def test_what_became_of_a_question_is_stored_until_the_next_one(stores: Stores) -> None:
+    await journal_calls(stores)
+    claimed = await claim(stores)
+    declined = replace(claimed, ticket=replace(claimed.ticket, unanswered="denied"))
+    await stores.tickets.postpone(declined, SEALED, until=SOON)
+    assert (await stores.executions.tickets("exec_1"))[0].unanswered == "denied"
+    await stores.tickets.ask(await claim(stores), build_approval(), now=LATER, continuation=SEALED)
+    assert (await stores.executions.tickets("exec_1"))[0].unanswered == ""

@@ -142,7 +142,9 @@ class MemoryTickets(MemoryStore):
         has taken over: this one changes nothing then."""
         ticket = self._memory.tickets[claimed_call.call_request.execution][claimed_call.call_request.seq]
         is_current = (ticket.attempt, ticket.state) == (claimed_call.ticket.attempt, TicketState.SENT)
-        return replace(ticket, approved=claimed_call.ticket.approved) if is_current and ticket.result is None else None
+        claimed = claimed_call.ticket
+        is_open = is_current and ticket.result is None
+        return replace(ticket, approved=claimed.approved, unanswered=claimed.unanswered) if is_open else None
 
     def _store(self, claimed_call: ClaimedCall, ticket: Ticket) -> None:
         self._memory.tickets[claimed_call.call_request.execution][ticket.seq] = ticket

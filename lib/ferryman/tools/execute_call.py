@@ -138,7 +138,8 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             result = _refuse(ticket, refusal.IN_DOUBT)  # it may have been sent before, under what holds no longer
         except CallGoesOnError as going:
             sealed = await _seal(deps, claimed_call, going.continuation)
-            return await deps.tickets.postpone(claimed_call, sealed, until=going.until)
+            noted = replace(claimed_call, ticket=_note_person(ticket, confirmation, prepared_call))
+            return await deps.tickets.postpone(noted, sealed, until=going.until)
         except NotSentError:
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
@@ -147,8 +148,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent
     result = label_result(result, find_tool(ticket.tool).policy, seq=ticket.seq, arguments=ticket.label)
-    approved = None if confirmation is None or result.blocked else confirmation.approved
-    ticket = replace(ticket, approved=approved or (None if prepared_call is None else prepared_call.answered))
+    ticket = _note_person(ticket, None if result.blocked else confirmation, prepared_call)
     claimed_call = replace(claimed_call, ticket=ticket)
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
@@ -196,6 +196,18 @@ async def _send(
 async def _seal(deps: ToolDependencies, claimed_call: ClaimedCall, continuation: Continuation) -> bytes:
     ticket, execution = claimed_call.ticket, claimed_call.call_request.execution
     return await deps.vault.seal_continuation(continuation, execution=execution, seq=ticket.seq, like=ticket.arguments)
+
+
+def _note_person(ticket: Ticket, confirmation: CallConfirmation | None, prepared_call: PreparedCall | None) -> Ticket:
+    """Return the ticket with who has approved it, or answered its host, or with what became of a question that nobody has
+    answered. Of a call that goes on this is what was noted last."""
+    approved = None if confirmation is None else confirmation.approved
+    unanswered = ""
+    if prepared_call is not None:
+        approved, unanswered = approved or prepared_call.answered, prepared_call.unanswered
+    if approved is None and not unanswered and ticket.goes_on:
+        return ticket
+    return replace(ticket, approved=approved, unanswered=unanswered)
 
 
 def _is_unsent(prepared_call: PreparedCall) -> bool:

@@ -45,7 +45,7 @@ class PreparedCall:
     `repeatable` means that sending it again has no further effect, `safe` that sending it has none at all. `sending` is the
     state of its request; None where it is not known whether anything was sent. `long` has the whole answer once it was sent.
     `resumes` tells that it only asks about what goes on at its host since an earlier attempt, however often that is, and
-    `answered` who has answered what its host asked before.
+    `answered` who has answered what its host asked before; `unanswered` is as a ticket has it.
     """
 
     go: Callable[[float], Awaitable[ToolCallResult]] = field(repr=False)
@@ -56,6 +56,7 @@ class PreparedCall:
     long: LongAnswer = field(default_factory=LongAnswer)
     resumes: bool = False
     answered: ApprovedSend | None = None
+    unanswered: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

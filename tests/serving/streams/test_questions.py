@@ -118,3 +118,10 @@ def test_a_call_that_is_asked_about_again_has_another_approval() -> None:
 def test_what_waits_when_an_answer_is_stopped_is_withdrawn() -> None:
     decision = read(tell("message", watch(WAITING), watch(WAITING, status=Status.KILLED)))[-1]
     assert decision["verdict"] == "withdrawn"
+
+
+@pytest.mark.parametrize(("unanswered", "verdict"), [("denied", "denied"), ("approval_expired", "expired")])
+def test_a_question_of_a_host_that_nobody_answered_is_told_so_although_the_call_went_on(unanswered: str, verdict: str) -> None:
+    over = build_settled_ticket(unanswered=unanswered, **QUESTION)
+    (waiting, decided) = read(tell("ferryman", watch(WAITING), watch(over)))
+    assert (waiting["approval"], decided["verdict"]) == ("appr_1", verdict)

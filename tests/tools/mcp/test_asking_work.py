@@ -85,6 +85,7 @@ async def test_work_that_asks_waits_for_a_person_and_goes_on_with_the_answer() -
     assert '"people": 4' in (await go_on(rig)).replace("\\", "")
     assert server.answers == [{"size": {"action": "accept", "content": {"people": 4}}}]
     assert server.counts["tools/call"] == 1
+    assert rig.ticket.approved is not None
 
 
 async def test_who_declines_what_work_asks_is_told_to_its_server() -> None:
@@ -93,6 +94,7 @@ async def test_who_declines_what_work_asks_is_told_to_its_server() -> None:
     await rig.decide(DecisionVerdict.DENY)
     await go_on(rig)
     assert server.answers == [{"size": {"action": "decline"}}]
+    assert rig.ticket.unanswered == "denied"
 
 
 async def test_work_that_asks_for_a_secret_is_declined_without_asking_anybody() -> None:

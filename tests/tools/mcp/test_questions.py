@@ -64,12 +64,14 @@ async def test_who_declines_is_told_to_the_server() -> None:
     rig = await ask(build_rig())
     await rig.decide(DecisionVerdict.DENY)
     assert "not booked: decline" in (await get_result(rig)).content
+    assert (rig.ticket.approved, rig.ticket.unanswered) == (None, "denied")
 
 
 async def test_a_question_that_nobody_answered_in_time_is_cancelled_at_the_server() -> None:
     rig = await ask(build_rig())
     rig.clock.turn(LIFETIME + timedelta(minutes=1))
     assert "not booked: cancel" in (await get_result(rig)).content
+    assert (rig.ticket.approved, rig.ticket.unanswered) == (None, "approval_expired")
 
 
 async def test_an_approval_is_no_answer() -> None:

@@ -133,6 +133,7 @@ class Ticket:
     `continuation` is what its host said that goes on of it, sealed to the key holders (`domain.calls.continuation`), b"" where
     nothing does; until it has a result, such a call is never begun again. Where it is not waited for a person, `resumed_at` is
     when its host is asked again. `progress` is what its host reported last while it is under way, for people who watch.
+    `unanswered` is what became of a question of its host that no person has answered: `denied` or `approval_expired`.
     """
 
     seq: int
@@ -164,6 +165,7 @@ class Ticket:
     continuation: bytes = field(default=b"", repr=False, metadata=LEFT_OUT)
     resumed_at: datetime | None = field(default=None, metadata=LEFT_OUT)
     progress: CallProgress | None = field(default=None, metadata=LEFT_OUT)
+    unanswered: str = field(default="", metadata=LEFT_OUT)
 
     @property
     def sends(self) -> int:

@@ -90,6 +90,8 @@ CANCEL_FIELDS = ("cancel_requested", "cancelled_by", "status", "error", "complet
 CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
 WAIT_FIELDS = (
     "state",
+    "approved",
+    "unanswered",
     "progress",
     "approval",
     "form_digest",
@@ -99,13 +101,16 @@ WAIT_FIELDS = (
     "continuation",
 )  # what asking a person stores of a ticket
 RELEASE_FIELDS = ("state", "sent_at", "deadline", "progress")  # what releasing a call stores of its ticket
-POSTPONE_FIELDS = ("state", "asks", "resumed_at", "continuation", "progress")  # what postponing a call stores of its ticket
+POSTPONE_FIELDS = (
+    *("state", "asks", "resumed_at", "continuation", "approved", "unanswered", "progress"),
+)  # what postponing a call stores of its ticket
 RESULT_FIELDS = (
     "state",
     "settled_at",
     "result",
     "in_doubt",
     "approved",
+    "unanswered",
     "progress",
 )  # what settling a call stores of its ticket
 
@@ -126,7 +131,7 @@ def wait_ticket(ticket: Ticket, approval: Approval, continuation: bytes = b"") -
     Nothing of it was sent, or what goes on of it is the `continuation`; without one, an earlier one stays.
     """
     waiting = replace(ticket, approval=approval.id, form_digest=approval.digest, asks=ticket.asks + 1)
-    waiting = replace(waiting, continuation=continuation or ticket.continuation)
+    waiting = replace(waiting, continuation=continuation or ticket.continuation, approved=None, unanswered="")
     return replace(waiting, state=TicketState.WAITING, sent_at=None, deadline=None, progress=None)
 
 

@@ -97,6 +97,8 @@ def find_requested(ticket: Ticket, tickets: Mapping[int, Ticket]) -> Ticket | No
 
 
 def _find_verdict(ticket: Ticket, *, is_parent: bool, is_over: bool) -> str | None:
+    if ticket.unanswered:
+        return _REFUSED.get(ticket.unanswered, WITHDRAWN)
     if ticket.approved is not None:
         return APPROVED
     if is_parent:

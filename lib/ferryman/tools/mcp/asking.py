@@ -39,10 +39,14 @@ CANCEL: Mapping[str, Any] = {"action": "cancel"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAnswers:
-    """What goes to a server in answer to its questions, by key, and who has answered, None where nobody has."""
+    """What goes to a server in answer to its questions, by key, and who has answered, None where nobody has.
+
+    `unanswered` is as a ticket has it.
+    """
 
     responses: Mapping[str, Mapping[str, Any]] = field(repr=False)
     answered: ApprovedSend | None = None
+    unanswered: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +122,12 @@ class Questioner:
         if approval.state is ApprovalState.PENDING and deps.clock.now() < approval.expires_at:
             raise WaitingForPersonError(approval, continuation)
         if denies(approval, seq=seq, place=place, verifier=deps.verifier):
-            return ServerAnswers(responses={item.key: DECLINE for item in continuation.questions})
+            declined = {item.key: DECLINE for item in continuation.questions}
+            return ServerAnswers(responses=declined, unanswered=refusal.DENIED)
         if approval.state in (ApprovalState.PENDING, ApprovalState.WITHDRAWN):
-            return ServerAnswers(responses={item.key: CANCEL for item in continuation.questions})
+            is_expired = approval.state is ApprovalState.PENDING
+            cancelled = {item.key: CANCEL for item in continuation.questions}
+            return ServerAnswers(responses=cancelled, unanswered=refusal.EXPIRED if is_expired else "")
         text = answers(approval, seq=seq, digest=continuation.digest, place=place, verifier=deps.verifier)
         if text is None or approval.decided is None:
             raise CallRefusedError(refuse_answer("it was not signed as one to this question"))

@@ -94,6 +94,7 @@ async def _prepare(
         long=context.long,
         resumes=is_resumed,
         answered=None if answers is None else answers.answered,
+        unanswered="" if answers is None else answers.unanswered,
     )
     return limit_time(prepared_call, claimed_call.policy.settings_of(name))
 
