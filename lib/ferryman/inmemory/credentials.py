@@ -41,7 +41,7 @@ class MemoryCredentials(HolderStore):
         return dict(self._memory.versions.get(self._place(task), {}))
 
     async def next_version(self, task: str, name: str) -> int:
-        return (await self.read_versions(task)).get(name, 0) + 1
+        return self._memory.versions.get(self._place(task), {}).get(name, 0) + 1
 
     async def put(self, sealed: SealedCredential, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None:
         label = sealed.label
