@@ -17,7 +17,7 @@ from ferryman.stack.admin import Admin
 SIGNER = "api"
 """The function that signs what people decide. It is restarted last: every sender knows a version before it signs with it."""
 
-SEALS = ("api", "http_tool", "mcp_tool", "orchestrator")
+SEALS = ("api", "http_tool", "orchestrator")
 """The functions that seal: credentials, fetched tokens, arguments of calls. What they seal to an old version, nobody can open
 later."""
 

@@ -222,7 +222,7 @@ async def test_a_script_is_put_reported_and_removed(cloud: EmulatedCloud, admin:
         ("PUT", "/functions/echo", {"envs": {}}, 400, "unknown members: envs"),
         ("PUT", "/functions/echo", [], 400, "must be an object"),
         ("POST", "/functions/echo/kill", None, 404, "not running"),
-        ("PUT", "/hosts/api.example.com", {}, 400, "either port, routes or oauth"),
+        ("PUT", "/hosts/api.example.com", {}, 400, "either port, routes, oauth or mcp"),
         ("PUT", "/hosts/api.example.com", {"port": 0}, 400, "port must be"),
         ("PUT", "/hosts/127.0.0.1", {"port": 1}, 400, "not a host name"),
         ("PUT", "/hosts/a.example.com", {"port": 1, "addresses": ["x"]}, 400, "not an IP address"),

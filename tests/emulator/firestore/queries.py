@@ -17,7 +17,7 @@ from ferryman.domain.tasks.task import TaskFilter
 from ferryman.domain.workspaces.adoption import Adoption, AdoptionStage
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Membership, Role
-from ferryman.domain.workspaces.names import derive_default_workspace
+from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.domain.workspaces.person import Invitation
 from ferryman.domain.workspaces.workspace import Workspace
 from ferryman.gcp import documents
@@ -41,6 +41,7 @@ from ferryman.gcp.members import FirestoreMembers
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.past_messages import FirestorePastMessages
 from ferryman.gcp.places import Places
+from ferryman.gcp.remote_servers import FirestoreRemoteServers
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreTasks
@@ -50,6 +51,7 @@ from ferryman.gcp.user_documents import FirestoreUserDocuments
 from ferryman.gcp.workspaces import FirestoreWorkspaces
 from ferryman.ports.executions import Filter
 from tests.builders import build_execution, build_label, build_lease, build_task, build_ticket
+from tests.remote_servers import build_server
 
 from .approval_queries import approvals_listed, standing_approvals_listed
 
@@ -176,6 +178,15 @@ async def tasks_listed(clients: GoogleClients) -> None:
 async def credentials_listed(clients: GoogleClients) -> None:
     await FirestoreCredentials(clients).list("t")
     await FirestoreCredentials(clients).read_all("t")
+
+
+async def mcp_servers_read(clients: GoogleClients) -> None:
+    servers, workspace = FirestoreRemoteServers(clients), derive_default_workspace("ann")
+    place = {"owner": "ann", "workspace": workspace}
+    await servers.create(build_server(**place, agent=derive_default_agent(workspace)))
+    await servers.list("a", **place)
+    await servers.find("a", "tracker", **place)
+    await servers.list_versions("a", **place)
 
 
 async def credential_stored(clients: GoogleClients) -> None:
@@ -382,6 +393,10 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreLedger.list_conversations": (conversations_of_a_workspace,),
     "FirestoreOwners.list": (owners_listed,),
     "FirestoreOwners.rekey": (rekeyed,),
+    "FirestoreRemoteServers.list": (mcp_servers_read,),
+    "FirestoreRemoteServers.find": (mcp_servers_read,),
+    "FirestoreRemoteServers.list_versions": (mcp_servers_read,),
+    "FirestoreRemoteServers._create": (mcp_servers_read,),
     "FirestoreSchedules.armed": (armed,),
     "FirestoreSchedules._fire": (fired,),
     "FirestoreSchedules.overdue": (overdue,),

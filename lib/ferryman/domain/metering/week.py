@@ -40,7 +40,7 @@ class WeekPart(StrEnum):
     """The models and the agents; the models of a day have all that it used."""
 
 
-NAMES_MAX: Mapping[RowKind, int] = {RowKind.TOOL: 46, RowKind.MODEL: 20, RowKind.AGENT: 23}
+NAMES_MAX: Mapping[RowKind, int] = {RowKind.TOOL: 42, RowKind.MODEL: 18, RowKind.AGENT: 20}
 """How many names of each kind a day tells of."""
 
 KINDS: Mapping[WeekPart, tuple[RowKind, ...]] = {
