@@ -90,9 +90,19 @@ async def test_a_document_that_is_gone_is_not_written_again(deps: Stores) -> Non
     assert await deps.executions.find_request("order-42") is None
 
 
+async def test_one_that_another_delivery_admitted_is_not_refused(deps: Stores) -> None:
+    await deps.ask("order-42", FIELDS)
+    await deps.executions.admit(ORDER, most=1)
+    fields = await deps.executions.find_request("order-42")
+    assert fields is not None
+    assert fields["task"] == TASK.id
+    assert not await deps.executions.refuse("order-42", "conversation: must be an id", FIELDS, now=LATER)
+    assert await claim(deps)
+
+
 async def test_a_refused_one_says_why_in_its_place_and_is_not_asked_again(deps: Stores) -> None:
     await deps.ask("order-42", {**FIELDS, "credits_used": -500})
-    await deps.executions.refuse("order-42", "owner: is not the owner", FIELDS, now=LATER)
+    assert await deps.executions.refuse("order-42", "owner: is not the owner", FIELDS, now=LATER)
     ended = {"status": "failed", "error": "owner: is not the owner", "created_at": LATER, "completed_at": LATER}
     place = {"owner": "ann", "workspace": TASK.workspace, "agent": TASK.agent}
     assert await deps.read_refused("order-42") == {**FIELDS, **ended, **place}

@@ -11,6 +11,7 @@ from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.plan import PRO
 from ferryman.inmemory.model import ScriptedModel
+from ferryman.loop.admission import admit_request
 from ferryman.loop.run import deliver
 from tests.builders import START, build_execution
 from tests.loop.conftest import Stage, says
@@ -55,6 +56,14 @@ async def test_a_second_delivery_starts_no_second_run(stage: Stage) -> None:
     await ask(stage)
     assert await deliver(stage.deps(), "order-42", slice=0, holder="another")
     assert len(stage.model.prompts) == 1
+
+
+async def test_one_that_another_delivery_has_just_admitted_may_be_claimed(stage: Stage) -> None:
+    stage.memory.requests["order-42"] = {"task": "t"}
+    assert await admit_request(stage.deps(), "order-42")
+    assert await admit_request(stage.deps(), "order-42")  # which reads the fields of the execution
+    assert "order-42" in stage.memory.executions
+    assert not stage.memory.refused
 
 
 @pytest.mark.parametrize(

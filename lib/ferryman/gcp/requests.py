@@ -56,16 +56,22 @@ class FirestoreRequests(FirestoreStore):
     @in_transaction
     async def refuse(
         self, transaction: Transaction, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime
-    ) -> None:
+    ) -> bool:
         reference = self._places.locate_execution(execution)
         snapshot = await get_readable(reference, transaction)
         if snapshot is not None and not snapshot.exists:
-            return
+            return True
+        stored = None if snapshot is None else read_execution(snapshot)
+        if stored is not None:
+            occupied_at = self._places.locate_occupancy(stored.owner)
+            if occupancy.read_occupancy(await occupied_at.get(transaction=transaction)).admits(stored):
+                return False  # another delivery admitted it
         task = await self._read_task(transaction, accepted.get("task"))
         days = None if task is None else await self._read_days(transaction, task.workspace)
         ended = {"status": Status.FAILED.value, "error": error, "created_at": now, "completed_at": now}
         document = {**place_refused(accepted, task), **ended, execution_documents.ADMITTED: False}
         transaction.set(reference, document | self._retention.expire(days, now))
+        return True
 
     async def _read_task(self, transaction: Transaction, task: str | None) -> TaskSummary | None:
         if task is None:

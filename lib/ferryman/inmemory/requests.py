@@ -9,7 +9,7 @@ from typing import Any
 from ferryman.domain.credits.ledger import name_start
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.halt import DISABLED
-from ferryman.domain.executions.request import build_reused_error, place_refused
+from ferryman.domain.executions.request import REQUEST_FIELDS, build_reused_error, place_refused
 from ferryman.inmemory.memory import PlannedStore
 from ferryman.ports.errors import TaskDisabledError
 
@@ -18,7 +18,10 @@ class MemoryRequests(PlannedStore):
     """`ports.Requests`."""
 
     async def find_request(self, execution: str) -> Mapping[str, Any] | None:
-        return self._memory.requests.get(execution)
+        admitted = self._memory.executions.get(execution)
+        if admitted is None:
+            return self._memory.requests.get(execution)
+        return {name: getattr(admitted, name) for name in REQUEST_FIELDS}
 
     async def admit(self, execution: Execution, *, most: int) -> None:
         memory = self._memory
@@ -35,8 +38,11 @@ class MemoryRequests(PlannedStore):
         memory.executions[execution.id] = self._keep(execution)
         del memory.requests[execution.id]
 
-    async def refuse(self, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime) -> None:
+    async def refuse(self, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime) -> bool:
+        if execution in self._memory.executions:
+            return False  # another delivery admitted it
         if self._memory.requests.pop(execution, None) is not None:
             ended = {"status": Status.FAILED.value, "error": error, "created_at": now, "completed_at": now}
             placed = place_refused(accepted, self._memory.tasks.get(accepted.get("task", "")))
             self._memory.refused[execution] = {**placed, **ended}
+        return True

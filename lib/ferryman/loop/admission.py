@@ -29,8 +29,7 @@ async def admit_request(deps: LoopDependencies, execution: str) -> bool:
         deps.log("delivery.unknown", execution=execution)
         return False
     except (InvalidInputError, NothingStartedError, TooManyQueuedError) as error:
-        await _refuse(deps, execution, fields, str(error))
-        return False
+        return not await _refuse(deps, execution, fields, str(error))
     deps.log("execution.admitted", execution=execution)
     return True
 
@@ -66,6 +65,9 @@ async def _admit(deps: LoopDependencies, execution: str, request: ExecutionReque
         raise build_input_error("task", f"{task.id} is disabled or deleted; enable it first") from None
 
 
-async def _refuse(deps: LoopDependencies, execution: str, fields: Mapping[str, Any], error: str) -> None:
-    await deps.executions.refuse(execution, error, select_accepted(fields), now=deps.clock.now())
-    deps.log("execution.refused", execution=execution, severity="WARNING")
+async def _refuse(deps: LoopDependencies, execution: str, fields: Mapping[str, Any], error: str) -> bool:
+    """Refuse the request; return False where another delivery admitted it meanwhile: what was read may be its execution."""
+    is_refused = await deps.executions.refuse(execution, error, select_accepted(fields), now=deps.clock.now())
+    if is_refused:
+        deps.log("execution.refused", execution=execution, severity="WARNING")
+    return is_refused
