@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from ferryman.domain.calls import refusal
+from ferryman.domain.calls.part import PartKind
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.problem import build_input_error
@@ -104,3 +105,7 @@ def answer_code() -> Callback:
 def worst(*_: object) -> None:
     """Run forever without releasing the GIL, like the check of the worst possible text."""
     backtrack()
+
+
+def answer_kind() -> PartKind:
+    return PartKind.JSON

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ferryman import offload
+from ferryman.domain.calls.part import PartKind
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.problem import InvalidInputError
@@ -167,6 +168,10 @@ async def test_of_any_other_exception_only_the_type_crosses():
 async def test_an_answer_that_would_run_code_is_not_read():
     with pytest.raises(JobFailedError, match="UnpicklingError"):
         await offload.run("a", TEXT, jobs.answer_code)
+
+
+async def test_an_answer_may_hold_a_member_of_an_enum():
+    assert await offload.run("a", TEXT, jobs.answer_kind) is PartKind.JSON
 
 
 async def test_a_worker_writes_no_file(tmp_path):

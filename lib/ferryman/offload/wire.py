@@ -11,9 +11,11 @@ import pickle
 import socket
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from ferryman.domain.calls.part import PartKind
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.problem import InvalidInputError
@@ -43,6 +45,16 @@ class _Pickler(pickle.Pickler):
     dispatch_table = _REDUCERS
 
 
+class _EnumPickler(_Pickler):
+    """Writes members of enums by their values: Python 3.11.0 to 3.11.3 write `getattr`, which no answer may hold."""
+
+    def reducer_override(self, value: Any) -> Any:
+        return (type(value), (value.value,)) if isinstance(value, Enum) else NotImplemented
+
+
+_PICKLER = _EnumPickler if PartKind.TEXT.__reduce_ex__(5)[0] is getattr else _Pickler
+
+
 class _Unpickler(pickle.Unpickler):
     """Reads a worker's answer, which can hold only our own types (insecure deserialization)."""
 
@@ -59,7 +71,7 @@ class _Unpickler(pickle.Unpickler):
 def dumps(value: Any) -> bytes:
     """Return `value` as bytes, secrets included. Raise the errors of pickle."""
     stream = io.BytesIO()
-    _Pickler(stream, protocol=5).dump(value)
+    _PICKLER(stream, protocol=5).dump(value)
     return stream.getvalue()
 
 
