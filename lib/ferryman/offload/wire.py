@@ -46,7 +46,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _EnumPickler(_Pickler):
-    """Writes members of enums by their values: Python 3.11.0 to 3.11.3 write `getattr`, which no answer may hold."""
+    """Writes members of enums by their values: some releases of Python (3.11.2) write `getattr`, which no answer may hold."""
 
     def reducer_override(self, value: Any) -> Any:
         return (type(value), (value.value,)) if isinstance(value, Enum) else NotImplemented
