@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from ferryman.domain.console_sessions.link import build_link
+from ferryman.domain.console_sessions.session import build_session
 from ferryman.domain.conversations.asking import Question
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.credentials.token import Fetch, Token
@@ -45,6 +47,7 @@ from .values import (
 
 COUNTS = {
     **{"answers": 1, "audit_entries": 2, "invitations": 1, "keys": 1, "members": 1, "people": 1, "user_documents": 1},
+    **{"console_sessions": 1, "sign_in_links": 1},
     **{
         "approvals": 1,
         "standing_approvals": 2,
@@ -123,7 +126,7 @@ async def fill_conversation(stores: Stores, task: Task) -> None:
 
 
 async def fill_with_people(stores: Stores, workspace: str, person: str = "") -> None:
-    """Store a member with an API key, an open invitation, an audit entry and a request that was answered."""
+    """Store a member who is signed in, an open invitation, an audit entry and a request that was answered."""
     person = person or f"person_{workspace}"
     where = {"owner": "ann", "workspace": workspace}
     for name in ("taken", "open"):
@@ -131,8 +134,12 @@ async def fill_with_people(stores: Stores, workspace: str, person: str = "") -> 
         about = {"name": "Bob", "role": Role.ADMIN, "invited_by": "", "created_at": NOW, "expires_at": TOO_LATE}
         await stores.invitations.create(digest, Invitation(id=digest, **where, **about), now=NOW)
     is_new = await stores.members.find_person(person, owner="ann") is None
-    terms = {"person": person, "is_new": is_new, "key": f"key_{workspace}", "key_digest": f"{workspace}-{person}"}
-    await stores.invitations.take(f"taken-{workspace}-{person}", **terms, now=NOW)
+    digest = f"{workspace}-{person}"
+    terms = {"person": person, "is_new": is_new, "key": f"key_{workspace}", "key_digest": digest}
+    joined = await stores.invitations.take(f"taken-{workspace}-{person}", **terms, now=NOW)
+    assert joined is not None
+    await stores.console_sessions.create(build_session(f"session-{digest}", joined[1], digest, browser="", now=NOW))
+    await stores.console_sessions.put_link(build_link(f"link-{digest}", joined[1], digest, now=NOW))
     await stores.audit.add(AuditEntry(id=f"audit_{workspace}_{person}", **where, action="changeTask", created_at=NOW))
     ids = {"id": f"request-{workspace}-{person}", "fingerprint": "f", "seed": "s"}
     await stores.keyed.claim(KeyedRequest(**ids, **where, claimed_at=NOW, until=LATER), now=NOW)

@@ -22,6 +22,7 @@ from ferryman.inmemory.approvals import MemoryApprovals
 from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.console_sessions import MemoryConsoleSessions
 from ferryman.inmemory.contexts import MemoryContexts
 from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.credentials import MCP_SERVERS, MemoryConnections, MemoryCredentials
@@ -51,6 +52,7 @@ from ferryman.ports.approvals import Approvals
 from ferryman.ports.archives import Archives
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections
+from ferryman.ports.console_sessions import ConsoleSessions
 from ferryman.ports.contexts import Contexts
 from ferryman.ports.conversations import Conversations
 from ferryman.ports.credentials import Credentials
@@ -98,6 +100,7 @@ class Stores:
     keys: ApiKeys
     members: Members
     invitations: Invitations
+    console_sessions: ConsoleSessions
     audit: AuditEntries
     workspaces: Workspaces
     jobs: Jobs
@@ -183,6 +186,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         keys=MemoryApiKeys(memory),
         members=MemoryMembers(memory),
         invitations=MemoryInvitations(memory),
+        console_sessions=MemoryConsoleSessions(memory),
         audit=MemoryAuditEntries(memory),
         workspaces=MemoryWorkspaces(memory),
         jobs=MemoryJobs(memory),
@@ -246,6 +250,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
     from ferryman.gcp.clients import GoogleClients
     from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connections import FirestoreConnections
+    from ferryman.gcp.console_sessions import FirestoreConsoleSessions
     from ferryman.gcp.contexts import FirestoreContexts
     from ferryman.gcp.conversations import FirestoreConversations
     from ferryman.gcp.credentials import FirestoreCredentials
@@ -332,6 +337,7 @@ async def on_google_cloud(*interceptors: grpc.aio.ServerInterceptor) -> AsyncIte
             keys=FirestoreApiKeys(clients),
             members=FirestoreMembers(clients),
             invitations=FirestoreInvitations(clients),
+            console_sessions=FirestoreConsoleSessions(clients),
             audit=FirestoreAuditEntries(clients),
             workspaces=FirestoreWorkspaces(clients),
             jobs=FirestoreJobs(clients),

@@ -137,6 +137,7 @@ async def test_every_document_of_an_execution_is_told_its_time_and_has_a_policy(
     policies = [policy for policy in json.loads(INDEXES.read_text())["fieldOverrides"] if policy.get("ttl")]
     by_themselves = {"tokens", "connections", "credentials", "keyed_requests", "invitations", "alerts", "conversation_balances"}
     by_themselves |= {"usage", "conversations", "messages", "approvals", "standing_approvals", "nonces"}
+    by_themselves |= {"console_sessions", "sign_in_links"}
     assert expiring == below == {policy["collectionGroup"] for policy in policies} - by_themselves
     assert {policy["fieldPath"] for policy in policies} == {EXPIRE_AT}
     assert [path for path, at in (await deps.times()).items() if path.startswith("executions/") and at is None] == []

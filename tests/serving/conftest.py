@@ -38,6 +38,7 @@ from ferryman.inmemory.archives import MemoryArchives
 from ferryman.inmemory.audit import MemoryAuditEntries
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.console_sessions import MemoryConsoleSessions
 from ferryman.inmemory.conversations import MemoryConversations
 from ferryman.inmemory.credentials import MCP_SERVERS, MemoryConnections, MemoryCredentials
 from ferryman.inmemory.executions import MemoryExecutions
@@ -178,6 +179,7 @@ class Stage:
             keys=MemoryApiKeys(self.memory),
             members=MemoryMembers(self.memory),
             invitations=MemoryInvitations(self.memory),
+            console_sessions=MemoryConsoleSessions(self.memory),
             audit=MemoryAuditEntries(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),

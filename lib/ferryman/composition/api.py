@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ferryman.ports.clock import Clock, Ids
     from ferryman.ports.clusters import Clusters, DocumentFetcher
     from ferryman.ports.connections import Connections, Connector
+    from ferryman.ports.console_sessions import ConsoleSessions
     from ferryman.ports.conversations import Conversations
     from ferryman.ports.credentials import Credentials
     from ferryman.ports.executions import Executions
@@ -89,6 +90,7 @@ class ApiDependencies:
     keys: ApiKeys
     members: Members
     invitations: Invitations
+    console_sessions: ConsoleSessions
     audit: AuditEntries
     user_documents: UserDocuments
     tasks: Tasks
@@ -203,6 +205,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         RemoteServerLister,
     )
     from ferryman.gcp.connections import FirestoreConnections
+    from ferryman.gcp.console_sessions import FirestoreConsoleSessions
     from ferryman.gcp.conversations import FirestoreConversations
     from ferryman.gcp.credentials import FirestoreCredentials
     from ferryman.gcp.deciding import SecretManagerDecisionKeys
@@ -263,6 +266,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         keys=FirestoreApiKeys(firestore),
         members=FirestoreMembers(firestore),
         invitations=FirestoreInvitations(firestore),
+        console_sessions=FirestoreConsoleSessions(firestore),
         audit=FirestoreAuditEntries(firestore),
         user_documents=FirestoreUserDocuments(firestore),
         tasks=FirestoreTasks(firestore),

@@ -16,6 +16,7 @@ from ferryman.domain.workspaces.member import Membership
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import Workspace, build_default_workspace
 from ferryman.gcp import documents, keyed
+from ferryman.gcp.console_sessions import list_of_key
 from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, in_transaction, read_together
 
 
@@ -68,10 +69,14 @@ class FirestoreApiKeys(FirestoreStore):
     async def list(self, owner: str, workspace: str, *, person: str | None = None) -> Sequence[ApiKey]:
         return order_keys(key for _, key in await self._find_all(owner, workspace, person))
 
-    async def revoke(self, key: str, *, owner: str, workspace: str, person: str | None = None) -> bool:
-        for reference, known in await self._find_all(owner, workspace, person):
+    @in_transaction
+    async def revoke(
+        self, transaction: Transaction, key: str, *, owner: str, workspace: str, person: str | None = None
+    ) -> bool:
+        for reference, known in await self._find_all(owner, workspace, person, transaction):
             if known.id == key:
-                await reference.delete()
+                for ended in [reference, *await list_of_key(self._places, reference.id, transaction)]:
+                    transaction.delete(ended)
                 return True
         return False
 

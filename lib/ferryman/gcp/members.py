@@ -73,6 +73,8 @@ class FirestoreMembers(FirestoreStore):
         is_last = len([snapshot async for snapshot in others.stream(transaction=transaction)]) == 1
         ended = [
             *await self._find_belonging(transaction, "api_keys", workspace, "person", person),
+            *await self._find_belonging(transaction, "console_sessions", workspace, "person", person),
+            *await self._find_belonging(transaction, "sign_in_links", workspace, "person", person),
             *await self._find_belonging(transaction, "invitations", workspace, "invited_by", person),
             self._places.locate_membership(workspace, person),
             *([self._places.locate_person(person)] if is_last else []),

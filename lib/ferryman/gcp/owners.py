@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.conversation import ConversationBalance
@@ -12,6 +13,7 @@ from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.gcp import documents
+from ferryman.gcp.console_sessions import list_of_key
 from ferryman.gcp.store import FirestoreStore, Transaction, filter_by, in_transaction, read_together
 
 
@@ -47,9 +49,11 @@ class FirestoreOwners(FirestoreStore):
         keys = filter_by(self._client.collection("api_keys"), ("owner", "==", owner))
         if not (await self._places.locate_owner(owner).get(transaction=transaction)).exists:
             raise KeyError(owner)
-        async for snapshot in keys.stream(transaction=transaction):
-            if not documents.read(ApiKey, snapshot.to_dict()).person:
-                transaction.delete(snapshot.reference)
+        stored = [snapshot async for snapshot in keys.stream(transaction=transaction)]
+        owners_keys = [snapshot for snapshot in stored if not documents.read(ApiKey, snapshot.to_dict()).person]
+        sessions = [await list_of_key(self._places, snapshot.id, transaction) for snapshot in owners_keys]
+        for reference in [*(snapshot.reference for snapshot in owners_keys), *chain.from_iterable(sessions)]:
+            transaction.delete(reference)
         transaction.create(self._places.locate_key(digest), documents.write(ApiKey(owner=owner, created_at=at)))
 
     async def list(self) -> Sequence[Owner]:

@@ -39,6 +39,12 @@ class Places:
     def locate_invitation(self, digest: str) -> AsyncDocumentReference:
         return self.client.document("invitations", digest)
 
+    def locate_console_session(self, session: str) -> AsyncDocumentReference:
+        return self.client.document("console_sessions", session)
+
+    def locate_sign_in_link(self, digest: str) -> AsyncDocumentReference:
+        return self.client.document("sign_in_links", digest)
+
     def locate_audit_entry(self, entry: str) -> AsyncDocumentReference:
         return self.client.document("audit", entry)
 

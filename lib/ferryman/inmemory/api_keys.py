@@ -14,6 +14,7 @@ from ferryman.domain.workspaces.api_key import KEYS_PER_PERSON_MAX, ApiKey, orde
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import build_default_workspace
 from ferryman.inmemory import keyed
+from ferryman.inmemory.console_sessions import forget_key
 from ferryman.inmemory.memory import MemoryStore
 
 
@@ -61,5 +62,6 @@ class MemoryApiKeys(MemoryStore):
         for digest, known in self._memory.keys.items():
             if (known.id, known.owner, known.workspace) == (key, owner, workspace) and person in (None, known.person):
                 del self._memory.keys[digest]
+                forget_key(self._memory, digest)
                 return True
         return False

@@ -12,6 +12,7 @@ from ferryman.domain.workspaces.person import (
     Person,
     check_admin_left,
 )
+from ferryman.inmemory.console_sessions import forget_key
 from ferryman.inmemory.memory import MemoryStore
 
 
@@ -53,6 +54,7 @@ class MemoryMembers(MemoryStore):
         for digest, key in list(memory.keys.items()):
             if (key.workspace, key.person) == (workspace, person):
                 del memory.keys[digest]
+                forget_key(memory, digest)
         for digest, invitation in list(memory.invitations.items()):
             if (invitation.workspace, invitation.invited_by) == (workspace, person):
                 del memory.invitations[digest]

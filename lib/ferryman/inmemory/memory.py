@@ -12,6 +12,8 @@ from typing import Any
 from ferryman.domain.approvals.approval import Approval
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.console_sessions.link import SignInLink
+from ferryman.domain.console_sessions.session import ConsoleSession
 from ferryman.domain.conversations.conversation import Conversation
 from ferryman.domain.conversations.live import LiveTurn
 from ferryman.domain.conversations.message import Message
@@ -57,6 +59,8 @@ class Memory:
     memberships: dict[tuple[str, str], Membership] = field(default_factory=dict)
     """By workspace and person."""
     invitations: dict[str, Invitation] = field(default_factory=dict)
+    console_sessions: dict[str, ConsoleSession] = field(default_factory=dict)
+    sign_in_links: dict[str, SignInLink] = field(default_factory=dict)
     audit: dict[str, AuditEntry] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     agents: dict[str, Agent] = field(default_factory=dict)

@@ -30,7 +30,7 @@ class ApiKeys(Protocol):
     `LimitReachedError` where the person has `most` keys in the workspace, `StaleError` where the person is no member of it any
     more or another key has the digest, and `AnsweredError`.
     `list` returns those of `person`, or of everybody (None), in a workspace, the oldest first;
-    `revoke` deletes one of them, and returns whether there was one.
+    `revoke` deletes one of them with its sessions of the console and its sign-in links, and returns whether there was one.
     """
 
     async def find(self, digest: str) -> ApiKey | None: ...
@@ -48,8 +48,9 @@ class Members(Protocol):
     """The members of workspaces, who are people.
 
     `list` returns each membership with the person, the oldest first. `update` writes `fields` of a membership and returns
-    whether there is one; `remove` ends it with the person's keys for the workspace and the invitations that the person made, in
-    one commit, which stores `job` too and deletes the person whose last membership it was. Both raise `LastAdminError` where no
+    whether there is one; `remove` ends it with the person's keys for the workspace, their sessions of the console and sign-in
+    links, and the invitations that the person made, in one commit, which stores `job` too and deletes the person whose last
+    membership it was. Both raise `LastAdminError` where no
     admin would be left, unless `forced`.
     """
 

@@ -54,6 +54,7 @@ from tests.builders import build_execution, build_label, build_lease, build_task
 from tests.remote_servers import build_server
 
 from .approval_queries import approvals_listed, standing_approvals_listed
+from .session_queries import console_sessions_read
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -366,6 +367,9 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreMembers._find_all": (people_met,),
     "FirestoreMembers._find_belonging": (people_met,),
     "FirestoreMembers.remove": (people_met,),
+    "FirestoreConsoleSessions.create": (console_sessions_read,),
+    "FirestoreConsoleSessions.list": (console_sessions_read,),
+    "FirestoreConsoleSessions.put_link": (console_sessions_read,),
     "FirestoreAlerts.list": (alerts_listed,),
     "FirestoreUsage.list_events": (usage_listed,),
     "FirestoreUsage.roll_up": (usage_listed,),

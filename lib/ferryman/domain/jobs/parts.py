@@ -61,6 +61,8 @@ PARTS: tuple[WorkspacePart, ...] = (
     MEMBERS,
     WorkspacePart(name="standing_approvals", collection="standing_approvals"),
     WorkspacePart(name="keys", collection="api_keys"),
+    WorkspacePart(name="console_sessions", collection="console_sessions"),
+    WorkspacePart(name="sign_in_links", collection="sign_in_links"),
     WorkspacePart(name="invitations", collection="invitations"),
     WorkspacePart(name="audit_entries", collection="audit"),
     WorkspacePart(name="user_documents", collection="user_memory", is_group=True),
