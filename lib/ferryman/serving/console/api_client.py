@@ -1,0 +1,190 @@
+"""The API as the console asks it: its own routes, in this process, as the API key of the session.
+
+An in-process request carries the key's digest in its ASGI scope, where no client on a network can put anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.types import ASGIApp, Message, Scope
+
+from ferryman.serving.api.access import KEY_DIGEST, WORKSPACE_HEADER
+
+STREAM_MESSAGES_MAX = 16
+"""How many parts of a stream wait for a slow reader; then its sender waits."""
+
+
+class ApiProblemError(Exception):
+    """The API refused: its `status`, and what its problem document says. `errors` are the fields, each with its message."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status = status
+        self.title = str(problem.get("title", ""))
+        self.detail = str(problem.get("detail", ""))
+        self.errors: list[dict[str, str]] = list(problem.get("errors", []))
+        super().__init__(f"HTTP {status}")
+
+    @property
+    def by_field(self) -> dict[str, str]:
+        """What is wrong with each field, by its name."""
+        return {str(error.get("field", "")): str(error.get("message", "")) for error in self.errors}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiAnswer:
+    """An answer that is no refusal; `body` is None where it has none."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes = field(repr=False)
+
+    @property
+    def body(self) -> Any:
+        """The JSON of the answer. Raises `ValueError` where it is another type."""
+        return json.loads(self.content) if self.content else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiClient:
+    """Asks `app` as the holder of the API key with this `digest`, in `workspace` ("": the key's own)."""
+
+    app: ASGIApp
+    origin: Scope = field(repr=False)
+    digest: str = field(repr=False)
+    workspace: str = ""
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """Return the JSON of the answer to a GET. Raise `ApiProblemError` where the API refuses."""
+        return (await self.ask("GET", path, query=query)).body
+
+    async def post(self, path: str, body: Any = None, *, once: str = "", **query: Any) -> Any:
+        """Return the JSON of the answer to a POST; `once` is its idempotency key. Raise `ApiProblemError`."""
+        return (await self.ask("POST", path, query=query, body=body, headers={"Idempotency-Key": once} if once else {})).body
+
+    async def patch(self, path: str, body: Any) -> Any:
+        """Return the JSON of the answer to a PATCH. Raise `ApiProblemError`."""
+        return (await self.ask("PATCH", path, body=body)).body
+
+    async def put(self, path: str, body: Any = None) -> Any:
+        """Return the JSON of the answer to a PUT. Raise `ApiProblemError`."""
+        return (await self.ask("PUT", path, body=body)).body
+
+    async def delete(self, path: str, **query: Any) -> Any:
+        """Return the JSON of the answer to a DELETE. Raise `ApiProblemError`."""
+        return (await self.ask("DELETE", path, query=query)).body
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ApiAnswer:
+        """Return the answer; `content` is sent as it is in the place of a JSON `body`. Raise `ApiProblemError`."""
+        async with self.open(method, path, query=query, body=body, content=content, headers=headers) as (answer, parts):
+            return ApiAnswer(status=answer.status, headers=answer.headers, content=b"".join([part async for part in parts]))
+
+    @asynccontextmanager
+    async def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[tuple[ApiAnswer, AsyncIterator[bytes]]]:
+        """Yield the head of an answer and its parts as they come; the request is given up when the block ends.
+
+        Raises `ApiProblemError` before anything is yielded.
+        """
+        sent = content if content is not None else b"" if body is None else json.dumps(body).encode()
+        scope = self._build_scope(method, path, query or {}, sent, headers or {}, is_json=content is None and body is not None)
+        messages: asyncio.Queue[Message] = asyncio.Queue(STREAM_MESSAGES_MAX)
+        gone, is_sent = asyncio.Event(), False
+
+        async def receive() -> Message:
+            nonlocal is_sent
+            if not is_sent:
+                is_sent = True
+                return {"type": "http.request", "body": sent, "more_body": False}
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        request = asyncio.ensure_future(_run(self.app, scope, receive, messages))
+        try:
+            start = await messages.get()
+            if start["type"] != "http.response.start":
+                await request  # raises what broke it
+                raise RuntimeError("the API gave no answer")
+            names = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in start["headers"]}
+            answer = ApiAnswer(status=start["status"], headers=names, content=b"")
+            parts = _read_parts(messages)
+            if answer.status >= 400:
+                text = b"".join([part async for part in parts])
+                raise ApiProblemError(answer.status, json.loads(text) if text.startswith(b"{") else {})
+            yield answer, parts
+        finally:
+            gone.set()
+            request.cancel()
+            await asyncio.gather(request, return_exceptions=True)
+
+    def _build_scope(
+        self, method: str, path: str, query: Mapping[str, Any], sent: bytes, headers: Mapping[str, str], *, is_json: bool
+    ) -> Scope:
+        pairs = [(name, _write_value(value)) for name, value in query.items() if value is not None and value != ""]
+        # it opens nothing, and tells the sessions of several keys apart
+        known = {"authorization": f"Session {self.digest}", "content-length": str(len(sent)), **headers}
+        if is_json:
+            known["content-type"] = "application/json"
+        if self.workspace:
+            known[WORKSPACE_HEADER] = self.workspace
+        if (host := dict(self.origin["headers"]).get(b"host")) is not None:
+            known["host"] = host.decode("latin-1")
+        return {
+            "type": "http",
+            "asgi": self.origin["asgi"],
+            "http_version": "1.1",
+            "method": method,
+            "scheme": self.origin.get("scheme", "http"),
+            "path": path,
+            "raw_path": quote(path).encode(),
+            "query_string": urlencode(pairs).encode(),
+            "root_path": "",
+            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in known.items()],
+            "client": self.origin.get("client"),
+            "server": self.origin.get("server"),
+            "state": dict(self.origin.get("state", {})),
+            KEY_DIGEST: self.digest,
+        }
+
+
+async def _run(app: ASGIApp, scope: Scope, receive: Any, messages: asyncio.Queue[Message]) -> None:
+    try:
+        await app(scope, receive, messages.put)
+    finally:
+        if not asyncio.current_task().cancelling():  # type: ignore[union-attr] # it runs in a task
+            await messages.put({"type": "end"})
+
+
+async def _read_parts(messages: asyncio.Queue[Message]) -> AsyncIterator[bytes]:
+    while (message := await messages.get())["type"] == "http.response.body":
+        if message.get("body"):
+            yield message["body"]
+        if not message.get("more_body", False):
+            return
+
+
+def _write_value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

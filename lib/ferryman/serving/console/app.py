@@ -1,0 +1,155 @@
+"""The console as an ASGI application: who is signed in, which page is asked for, and errors as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.ids import is_id
+from ferryman.ports.errors import UnavailableError
+from ferryman.serving.console import pages, sign_in
+from ferryman.serving.console.api_client import ApiClient, ApiProblemError
+from ferryman.serving.console.assets import answer_asset
+from ferryman.serving.console.forms import is_foreign, read_form, refuse_foreign
+from ferryman.serving.console.parts import find_parts
+from ferryman.serving.console.rendering import render_page, render_plain
+from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.security_headers import HEADERS
+
+PARTS_HEADER = "ferryman-parts"
+PARTS_MAX = 100
+
+
+class ConsoleEndpoint:
+    """Answers every request at and below `ROOT`."""
+
+    def __init__(self) -> None:
+        routes = [
+            Route(f"{ROOT}/assets/{{digest}}/{{name}}", answer_asset),
+            Route(sign_in.PATH, _answer_sign_in, methods=["GET", "POST"]),
+            Route(sign_in.ENTER_PATH, _answer_link, methods=["GET", "POST"]),
+        ]
+        for route in pages.ROUTES:
+            routes.append(Route(route.path, _build_endpoint(route), methods=["GET", "POST"]))
+        self._router = Router(routes, redirect_slashes=False, default=_answer_missing)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._router(scope, receive, send)
+
+
+def _build_endpoint(route: ConsoleRoute) -> Any:
+    async def answer(request: Request) -> Response:
+        deps: ApiDependencies = request.app.state.deps
+        return await _answer(deps, request, route)
+
+    return answer
+
+
+async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) -> Response:
+    try:
+        found = await sign_in.find_session(deps, request)
+        if found is None:
+            return _ask_to_sign_in(deps, request)
+        session, signed = found
+        params: Mapping[str, str] = request.path_params
+        if not all(is_id(value) for name, value in params.items() if f"{{{name}}}" in route.path):
+            raise HTTPException(404, "there is no such page")
+        asked = PageRequest(
+            request=request,
+            path=request.url.path,
+            session=session,
+            signed=signed,
+            api=ApiClient(app=request.app, origin=request.scope, digest=session.digest, workspace=session.workspace),
+            now=deps.clock.now(),
+            params=params,
+            query=dict(request.query_params),
+            form=await _read_change(request, signed) if request.method == "POST" else {},
+        )
+        return await _run(deps, asked, route)
+    except ApiProblemError as error:
+        if error.status == 401:
+            return sign_in.show_sign_in(request, "Your API key is not valid any more.", next_path=request.url.path, status=403)
+        return _show_error(request, error.status, error.title, error.detail, error.by_field)
+    except HTTPException as error:
+        return _show_error(request, error.status_code, "Nothing was done", error.detail, {})
+    except UnavailableError:
+        return _show_error(request, 503, "Try again", "A service behind this one does not answer.", {})
+
+
+async def _run(deps: ApiDependencies, asked: PageRequest, route: ConsoleRoute) -> Response:
+    handler = route.show
+    if asked.request.method == "POST":
+        if (action := asked.read_field("do")) == "sign-out":
+            return await sign_in.end_session(deps, asked.request, asked.session)
+        if action not in route.actions:
+            raise HTTPException(422, f"do: must be one of {', '.join(route.actions) or 'nothing'}")
+        handler = route.actions[action]
+    result = await handler(asked)
+    if isinstance(result, Redirect):
+        return sign_in.redirect(asked.path, f"{result.path}?done={result.done}" if result.done else result.path)
+    if not isinstance(result, Page):
+        return result
+    markup = render_page(Page(**{**_list_fields(result), "values": {"section": route.section, **result.values}}), asked)
+    wanted = asked.request.headers.get(PARTS_HEADER)
+    if wanted is not None:
+        parts = find_parts(markup, wanted.split(",")[:PARTS_MAX])
+        return JSONResponse({"parts": parts}, headers={**HEADERS, "Vary": PARTS_HEADER})
+    return HTMLResponse(markup, status_code=result.status, headers=HEADERS)
+
+
+def _list_fields(page: Page) -> dict[str, Any]:
+    return {"template": page.template, "title": page.title, "values": page.values, "status": page.status}
+
+
+async def _read_change(request: Request, signed: Any) -> dict[str, tuple[str, ...]]:
+    """Return the fields of a form that a page of this session sends to this path. Raise 403 for any other."""
+    refuse_foreign(request)
+    form = read_form(await request.body())
+    if not signed.accepts_form_token(form.get("token", ("",))[0], request.url.path):
+        raise HTTPException(403, "the form is not one of this page in this session; open the page again")
+    return form
+
+
+def _ask_to_sign_in(deps: ApiDependencies, request: Request) -> Response:
+    if request.method == "GET" and is_foreign(request) and sign_in.name_cookie(deps) not in request.cookies:
+        # a link on another site: the browser sends the cookie, which is strict, once this page leads to itself
+        page = render_plain("again.html", request.url.path, title="Ferryman", here=str(request.url.path).rpartition("/")[2])
+        return HTMLResponse(page, headers={**HEADERS, "Refresh": "0"})
+    status = 403 if request.method == "POST" or PARTS_HEADER in request.headers else 200
+    return sign_in.show_sign_in(request, "", next_path=request.url.path, status=status)
+
+
+def _show_error(request: Request, status: int, title: str, detail: str, errors: Mapping[str, str]) -> Response:
+    values = {"title": title or "Nothing was done", "detail": detail, "errors": errors, "status": status}
+    return HTMLResponse(render_plain("error.html", request.url.path, **values), status_code=status, headers=HEADERS)
+
+
+async def _answer_missing(scope: Scope, receive: Receive, send: Send) -> None:
+    request = Request(scope)
+    await _show_error(request, 404, "There is no such page", "The address leads nowhere.", {})(scope, receive, send)
+
+
+async def _answer_sign_in(request: Request) -> Response:
+    return await _answer_public(request, sign_in.answer_sign_in)
+
+
+async def _answer_link(request: Request) -> Response:
+    return await _answer_public(request, sign_in.answer_link)
+
+
+async def _answer_public(request: Request, handler: Any) -> Response:
+    deps: ApiDependencies = request.app.state.deps
+    try:
+        response: Response = await handler(deps, request)
+    except HTTPException as error:
+        return _show_error(request, error.status_code, "Nothing was done", error.detail, {})
+    except UnavailableError:
+        return _show_error(request, 503, "Try again", "A service behind this one does not answer.", {})
+    return response

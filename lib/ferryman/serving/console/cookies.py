@@ -1,0 +1,53 @@
+"""The session's cookie, signed with a key of the api, and CSRF tokens of forms."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+NAME = "__Host-ferryman"
+"""Browsers take a cookie of this prefix from this host alone, over TLS, for all of its paths."""
+
+LOCAL_NAME = "ferryman"
+_COOKIE = re.compile(
+    r"(?P<text>(?P<version>[0-9]{1,9})\.(?P<id>[A-Za-z0-9][A-Za-z0-9_-]{0,63}))\.(?P<mac>[0-9a-f]{64})", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedSession:
+    """The id of a session that the cookie names; `key` is what signed it."""
+
+    id: str
+    key: bytes = field(repr=False)
+
+    def write_form_token(self, path: str) -> str:
+        """Return the CSRF token of the forms that are sent to `path` in this session."""
+        return _sign(self.key, "csrf", f"{self.id}\n{path}")
+
+    def accepts_form_token(self, token: str, path: str) -> bool:
+        """Tell whether `token` is the CSRF token of the forms that are sent to `path`."""
+        return hmac.compare_digest(token.encode(errors="replace"), self.write_form_token(path).encode())
+
+
+def write_cookie(keys: Mapping[int, bytes], session: str) -> str:
+    """Return the cookie that names `session`, signed with the newest of `keys`."""
+    version = max(keys)
+    text = f"{version}.{session}"
+    return f"{text}.{_sign(keys[version], 'session', text)}"
+
+
+def read_cookie(keys: Mapping[int, bytes], cookie: str) -> SignedSession | None:
+    """Return the session that a cookie names; None where none of `keys` has signed it."""
+    match = _COOKIE.fullmatch(cookie)
+    key = None if match is None else keys.get(int(match["version"]))
+    if match is None or key is None or not hmac.compare_digest(_sign(key, "session", match["text"]), match["mac"]):
+        return None
+    return SignedSession(id=match["id"], key=key)
+
+
+def _sign(key: bytes, what: str, text: str) -> str:
+    return hmac.new(key, f"ferryman {what} 2\n{text}".encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,19 @@
+"""What was done by the form before, in one sentence each: the address of a page names one of them, and never a text."""
+
+from __future__ import annotations
+
+NOTICES = {
+    "approved": "Approved. The call is sent as it was shown.",
+    "denied": "Denied. Nothing is sent.",
+    "answered": "Your answers were sent to the server.",
+    "cancelled": "Cancelled: nothing more is sent; what is under way ends.",
+    "created": "Created.",
+    "deleted": "Deleted.",
+    "halted": "Everything is stopped, and nothing starts until you let it.",
+    "released": "Executions may start again.",
+    "revoked": "Revoked.",
+    "saved": "Saved.",
+    "signed-out": "You are signed out.",
+    "started": "Started.",
+    "workspace": "You are in another workspace now.",
+}

@@ -1,0 +1,8 @@
+"""The pages: a module for each noun, with its routes."""
+
+from __future__ import annotations
+
+from ferryman.serving.console.pages import overview, sessions
+from ferryman.serving.console.routing import ConsoleRoute
+
+ROUTES: tuple[ConsoleRoute, ...] = (*overview.ROUTES, *sessions.ROUTES)

@@ -1,0 +1,22 @@
+"""The sessions of the console: where somebody is signed in, and an end to any of them."""
+
+from __future__ import annotations
+
+from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+
+PATH = f"{ROOT}/sessions"
+
+
+async def show_sessions(request: PageRequest) -> Page:
+    """Show the sessions of the person who is signed in."""
+    listed = await request.api.get("/v1/sessions", cursor=request.query.get("cursor"))
+    return Page(template="sessions.html", title="Sessions", values={"listed": listed})
+
+
+async def revoke_session(request: PageRequest) -> Redirect:
+    """End a session."""
+    await request.api.delete(f"/v1/sessions/{request.read_field('id')}")
+    return Redirect(path=PATH, done="revoked")
+
+
+ROUTES = (ConsoleRoute(path=PATH, show=show_sessions, section="sessions", actions={"revoke": revoke_session}),)

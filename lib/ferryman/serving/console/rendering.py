@@ -1,0 +1,104 @@
+"""Rendering: Jinja2 with autoescape; a name that a template does not get is an error, and never an empty text."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from ferryman.domain.approvals.visible import show_lines, show_text
+from ferryman.serving.console.assets import load_assets
+from ferryman.serving.console.markdown import render_markdown
+from ferryman.serving.console.notices import NOTICES
+from ferryman.serving.console.routing import ROOT, Page, PageRequest, find_relative
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+SHOWN_CHARACTERS_MAX = 2_000
+"""How much of a long text of others a page shows, before a link to all of it."""
+
+MENU = (
+    ("overview", ROOT, "Overview"),
+    ("executions", f"{ROOT}/executions", "Executions"),
+    ("conversations", f"{ROOT}/conversations", "Chat"),
+    ("approvals", f"{ROOT}/approvals", "Approvals"),
+    ("tasks", f"{ROOT}/tasks", "Tasks"),
+    ("agents", f"{ROOT}/agents", "Agents"),
+    ("tools", f"{ROOT}/tools", "Tools"),
+    ("files", f"{ROOT}/files", "Files"),
+    ("people", f"{ROOT}/people", "People"),
+    ("ledger", f"{ROOT}/ledger", "Ledger"),
+    ("system", f"{ROOT}/system", "System"),
+)
+
+
+def render_page(page: Page, request: PageRequest) -> str:
+    """Return the markup of a page of somebody who is signed in."""
+    known = {
+        "page": page,
+        "section": page.values.get("section", ""),
+        "session": request.session,
+        "menu": MENU,
+        "notice": NOTICES.get(request.query.get("done", ""), ""),
+        "path": request.path,
+        "now": request.now.isoformat(),
+        "url": partial(find_relative, request.path),
+        "form_token": request.signed.write_form_token,
+        "once": secrets.token_urlsafe,
+    }
+    return load_environment().get_template(page.template).render({**known, **page.values})
+
+
+def render_plain(template: str, path: str, **values: Any) -> str:
+    """Return the markup of a page that needs no session, at `path`."""
+    return load_environment().get_template(template).render({"path": path, "url": partial(find_relative, path), **values})
+
+
+@cache
+def load_environment() -> Any:
+    """Return the environment of all templates. Jinja2 is imported here, for the first page."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(
+        visible=show_text,
+        lines=_show_lines,
+        markdown=render_markdown,
+        pretty=_write_json,
+        utc=_write_utc,
+        plural=_write_plural,
+    )
+    environment.globals.update(asset=_name_asset, shown_max=SHOWN_CHARACTERS_MAX)
+    return environment
+
+
+def _name_asset(name: str) -> str:
+    digest, assets = load_assets()
+    assert name in assets, name
+    return f"{ROOT}/assets/{digest}/{name}"
+
+
+def _show_lines(text: str) -> str:
+    """Write a text of others with its line breaks, and everything else in it to be seen."""
+    return "\n".join(line.removesuffix("↵") for line in show_lines(text))
+
+
+def _write_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _write_utc(moment: str) -> str:
+    """Write a moment of the API as people read it, in UTC, to the second."""
+    return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _write_plural(count: int, noun: str, nouns: str = "") -> str:
+    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+

@@ -1,0 +1,81 @@
+"""Routes of the console: what a page is asked with, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ferryman.domain.console_sessions.session import ConsoleSession
+from ferryman.serving.console.api_client import ApiClient
+from ferryman.serving.console.cookies import SignedSession
+from ferryman.serving.console.forms import Form
+
+ROOT = "/console"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRequest:
+    """A request of somebody who is signed in. `params` are the parts of its path, `form` the fields of a change."""
+
+    request: Request = field(repr=False)
+    path: str
+    session: ConsoleSession
+    signed: SignedSession = field(repr=False)
+    api: ApiClient = field(repr=False)
+    now: datetime
+    params: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    form: Form = field(default_factory=dict, repr=False)
+
+    def read_field(self, name: str) -> str:
+        """Return the value of a field of the form, "" where it is not there; the first one where it is there twice."""
+        return self.form.get(name, ("",))[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The template that shows `values`, and the page's title."""
+
+    template: str
+    title: str
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redirect:
+    """What follows a change: another page, with the sentence of `notices` that `done` names."""
+
+    path: str
+    done: str = ""
+
+
+PageHandler = Callable[[PageRequest], Awaitable[Page | Redirect | Response]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleRoute:
+    """A page at `path` (`{name}` is an id, `{name:path}` anything), and what its forms may ask for, by their field `do`.
+
+    `section` is the entry of the menu that it belongs to.
+    """
+
+    path: str
+    show: PageHandler
+    section: str = ""
+    actions: Mapping[str, PageHandler] = field(default_factory=dict)
+
+
+def find_relative(origin: str, target: str) -> str:
+    """Return the relative reference from the page at the path `origin` to `target`, both from the root of this function.
+
+    Whatever is in front of the function may serve it below a path of its own.
+    """
+    if not target.startswith("/"):
+        return target
+    return "../" * (origin.count("/") - 1) + (target[1:] or "./")
