@@ -34,7 +34,7 @@ def create(deps: ApiDependencies) -> FastAPI:
     from fastapi import FastAPI
     from starlette.routing import Route
 
-    from ferryman.serving.api.edge import MCP_PATH, EdgeMiddleware
+    from ferryman.serving.api.edge import CONSOLE_PATH, MCP_PATH, EdgeMiddleware
     from ferryman.serving.api.errors import register_handlers
     from ferryman.serving.api.groups import LoadRoutes, RouteGroups, name_operation
     from ferryman.serving.api.refusals import RepeatedRefusals
@@ -52,6 +52,8 @@ def create(deps: ApiDependencies) -> FastAPI:
     app.state.groups = RouteGroups(app)
     app.add_route("/docs", _show_page, include_in_schema=False)
     app.router.routes.append(Route(MCP_PATH, _McpEndpoint(), include_in_schema=False))
+    app.router.routes.append(Route(CONSOLE_PATH, _ConsoleEndpoint(), include_in_schema=False))
+    app.router.routes.append(Route(CONSOLE_PATH + "/{rest:path}", _ConsoleEndpoint(), include_in_schema=False))
     app.add_route("/approvals/{approval_id}", _show_approval, methods=["GET", "POST"], include_in_schema=False)
     app.add_route(CLIENT_DOCUMENT, _show_client_document, include_in_schema=False)
     for path in METADATA_PATHS:
@@ -109,6 +111,22 @@ def _import_mcp() -> ASGIApp:
         from ferryman.serving.api import mcp
 
     return mcp.McpEndpoint()
+
+
+class _ConsoleEndpoint:
+    """The ASGI application of the console, imported for its first request."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not hasattr(scope["app"].state, "console"):
+            scope["app"].state.console = await to_thread(_import_console)
+        await scope["app"].state.console(scope, receive, send)
+
+
+def _import_console() -> ASGIApp:
+    with import_quickly():
+        from ferryman.serving.console import app
+
+    return app.ConsoleEndpoint()
 
 
 async def _show_metadata(request: Request) -> Response:

@@ -44,6 +44,18 @@ async def _get_dependencies(request: Request) -> ApiDependencies:
 Dependencies = Annotated[ApiDependencies, Depends(_get_dependencies)]
 
 
+KEY_DIGEST = "ferryman.key_digest"
+"""Where the ASGI scope of a request that the console makes in this process has the digest of its session's API key: what
+comes over a network has no such entry."""
+
+
+def _read_digest(request: Request) -> str:
+    text = keys.parse_key(request.headers.get("authorization"))
+    if text is None:
+        raise build_unauthorized_error()
+    return keys.digest_key(text)
+
+
 async def _caller(
     request: Request,
     deps: Dependencies,
@@ -51,10 +63,7 @@ async def _caller(
     response: Response,
     workspace: Annotated[str | None, Header(alias=WORKSPACE_HEADER, description=WORKSPACE_ABOUT)] = None,
 ) -> AsyncIterator[Caller]:
-    text = keys.parse_key(request.headers.get("authorization"))
-    if text is None:
-        raise build_unauthorized_error()
-    digest = keys.digest_key(text)
+    digest = request.scope.get(KEY_DIGEST) or _read_digest(request)
     # a flood of requests with one key waits before anything is read for it
     async with take_turn(deps.requests_of, digest, most=REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
         key = await deps.keys.find(digest)

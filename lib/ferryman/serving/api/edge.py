@@ -35,8 +35,14 @@ FILES_PATH = "/v1/files/"
 FORMS_PATH = "/approvals/"
 """Below it are pages for browsers, which send forms."""
 
+CONSOLE_PATH = "/console"
+"""At and below it are the console's pages, which send forms, and files to its own pages of files."""
+
 MCP_PATH = "/mcp"
 """What is served there checks its requests itself, and answers all of them as JSON-RPC has it."""
+
+CONSOLE_BYTES_MAX = 3_000_000
+"""A form with a task's prompt or an OpenAPI document, each of whose bytes may be escaped as three."""
 
 FORM_BYTES_MAX = 20_000
 """A form with a reason of 1,000 characters, each of which is escaped."""
@@ -72,6 +78,10 @@ class EdgeMiddleware:
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
             is_file = scope["path"].startswith(FILES_PATH)
             is_form = scope["path"].startswith(FORMS_PATH)
+            if scope["path"] == CONSOLE_PATH or scope["path"].startswith(f"{CONSOLE_PATH}/"):
+                _has_body(headers, CONSOLE_BYTES_MAX, kind=FORM_TYPE)
+                await self._app(scope, _bounded(receive, CONSOLE_BYTES_MAX), sending)
+                return
             most = FILE_BYTES_MAX if is_file and scope["method"] == "PUT" else IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
             most = FORM_BYTES_MAX if is_form else most
             receiving = _bounded(receive, most)

@@ -33,7 +33,9 @@ def _build_parser() -> Any:
     parser.add_render_rule("text", lambda _, tokens, at, *__: str(escape(show_text(tokens[at].content))))
     parser.add_render_rule("code_inline", lambda _, tokens, at, *__: str(_write_code(tokens[at].content)))
     for name in ("fence", "code_block"):
-        parser.add_render_rule(name, lambda _, tokens, at, *__: str(Markup("<pre>{}</pre>").format(_write_code(tokens[at].content))))
+        parser.add_render_rule(
+            name, lambda _, tokens, at, *__: str(Markup("<pre>{}</pre>").format(_write_code(tokens[at].content)))
+        )
     parser.add_render_rule("link_open", _open_link)
     parser.add_render_rule("link_close", lambda *_: "</a>")
     return parser

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from html.parser import HTMLParser
 from typing import Any
 
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 Tree = list[Any]
 
 

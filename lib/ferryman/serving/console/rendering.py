@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
@@ -100,5 +99,3 @@ def _write_utc(moment: str) -> str:
 
 def _write_plural(count: int, noun: str, nouns: str = "") -> str:
     return f"{count} {noun if count == 1 else nouns or noun + 's'}"
-
-

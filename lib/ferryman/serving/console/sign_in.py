@@ -5,7 +5,6 @@ The API key itself is kept nowhere: a session names its digest, and whatever it 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Any
 
@@ -14,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.console_sessions.session import LIFETIME, SESSIONS_MAX, ConsoleSession, clean_browser
+from ferryman.domain.console_sessions.session import LIFETIME, ConsoleSession, build_session
+from ferryman.domain.stale import StaleError
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.ports.keys import KeyPurpose
 from ferryman.serving import keys
@@ -29,7 +29,6 @@ PATH, ENTER_PATH = f"{ROOT}/sign-in", f"{ROOT}/enter"
 INVALID_KEY = "This is no API key that is valid."
 INVALID_LINK = "This link was used, or is over. Make another one: ferryman console"
 FORM_BYTES_MAX = 4_000
-CODE = re.compile("[A-Za-z0-9_-]{43}", re.ASCII)
 _NEXT = re.compile(rf"{ROOT}(?:/[A-Za-z0-9_/.~%-]*)?", re.ASCII)
 
 
@@ -50,12 +49,13 @@ async def answer_link(deps: ApiDependencies, request: Request) -> Response:
     """Show one button for a one-time link, or redeem it: what only reads the page, as previews do, does not use it up."""
     if request.method != "POST":
         code = request.query_params.get("code", "")
-        page = render_plain("enter.html", request.url.path, title="Open the console", code=code if CODE.fullmatch(code) else "")
+        page = render_plain("enter.html", request.url.path, title="Open the console", code=code if keys.is_secret(code) else "")
         return HTMLResponse(page, headers=HEADERS)
     refuse_foreign(request)
     code = read_form(await _read_body(request)).get("code", ("",))[0]
-    digest = hashlib.sha256(code.encode()).hexdigest()
-    link = await deps.console_sessions.take_link(digest, now=deps.clock.now()) if CODE.fullmatch(code) else None
+    link = None
+    if keys.is_secret(code):
+        link = await deps.console_sessions.take_link(keys.digest_key(code), now=deps.clock.now())
     if link is None:
         return show_sign_in(request, INVALID_LINK, next_path=ROOT, status=403)
     return await _begin(deps, request, link.key_digest, ROOT, INVALID_LINK)
@@ -67,23 +67,21 @@ def show_sign_in(request: Request, notice: str, *, next_path: str, status: int =
     return HTMLResponse(render_plain("sign_in.html", request.url.path, **values), status_code=status, headers=HEADERS)
 
 
-async def find_session(
-    deps: ApiDependencies, request: Request
-) -> tuple[ConsoleSession, cookies.SignedSession] | None:
+async def find_session(deps: ApiDependencies, request: Request) -> tuple[ConsoleSession, cookies.SignedSession] | None:
     """Return the session that the cookie of a request names; None where there is none, or it is over or revoked."""
     cookie = request.cookies.get(name_cookie(deps), "")
     if not cookie:
         return None
     signed = cookies.read_cookie(await deps.purpose_keys.list(KeyPurpose.SESSIONS), cookie)
     session = None if signed is None else await deps.console_sessions.find(signed.id)
-    if signed is None or session is None or session.expires_at <= deps.clock.now():
+    if signed is None or session is None or session.is_expired(deps.clock.now()):
         return None
     return session, signed
 
 
 async def end_session(deps: ApiDependencies, request: Request, session: ConsoleSession) -> Response:
     """Revoke the session, and have the browser forget its cookie."""
-    await deps.console_sessions.revoke(session.id, owner=session.owner, person=session.person)
+    await deps.console_sessions.revoke(session.id, owner=session.owner, workspace=session.key_workspace, person=session.person)
     response = redirect(request.url.path, f"{PATH}?done=signed-out")
     response.delete_cookie(**describe_cookie(deps))
     return response
@@ -108,19 +106,12 @@ async def _begin(deps: ApiDependencies, request: Request, digest: str, next_path
     key = await _find_key(deps, digest)
     if key is None:
         return show_sign_in(request, refusal, next_path=next_path, status=403)
-    now = deps.clock.now()
-    session = ConsoleSession(
-        id=deps.ids.new("session"),
-        owner=key.owner,
-        person=key.person,
-        key=key.id,
-        digest=digest,
-        workspace=key.workspace,
-        browser=clean_browser(request.headers.get("user-agent", "")),
-        created_at=now,
-        expires_at=min(now + LIFETIME, key.expires_at or now + LIFETIME),
-    )
-    await deps.console_sessions.create(session, most=SESSIONS_MAX)
+    browser = request.headers.get("user-agent", "")
+    session = build_session(deps.ids.new("session"), key, digest, browser=browser, now=deps.clock.now())
+    try:
+        await deps.console_sessions.create(session)
+    except StaleError:
+        return show_sign_in(request, refusal, next_path=next_path, status=403)
     response = redirect(request.url.path, next_path if _NEXT.fullmatch(next_path) else ROOT)
     cookie = cookies.write_cookie(await deps.purpose_keys.list(KeyPurpose.SESSIONS), session.id)
     response.set_cookie(value=cookie, max_age=int(LIFETIME.total_seconds()), **describe_cookie(deps))
@@ -138,5 +129,3 @@ async def _read_body(request: Request) -> bytes:
     if len(body) > FORM_BYTES_MAX:
         raise HTTPException(413, f"the form is larger than {FORM_BYTES_MAX} bytes")
     return body
-
-

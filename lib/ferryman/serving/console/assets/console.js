@@ -1,0 +1,100 @@
+// What every page runs: moments in the reader's zone, and parts of a page that are asked for again. No markup is ever parsed.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SVG_TAGS = new Set("svg g rect line path text title circle polyline".split(" "));
+const TAGS = new Set(
+  ("a article b bdi br button caption code data dd del details div dl dt em fieldset form h1 h2 h3 h4 hr i input ins label legend li main nav " +
+    "ol option p pre section select small span strong summary table tbody td textarea tfoot th thead time tr ul").split(" "),
+);
+const ATTRIBUTES = new Set(
+  ("action autocomplete checked class colspan cx cy d datetime dir disabled fill for height href id lang maxlength method name open placeholder points " +
+    "r rel required role rows scope selected spellcheck tabindex target text-anchor title transform type value viewbox width x x1 x2 y y1 y2").split(" "),
+);
+
+/** Return the node of a tree that the server made: `[tag, {attribute: value}, [children]]`, or a text. */
+export function build(tree) {
+  if (typeof tree === "string") return document.createTextNode(tree);
+  const [tag, attributes, children] = tree;
+  if (!TAGS.has(tag) && !SVG_TAGS.has(tag)) throw new Error(`no page has the element ${tag}`);
+  const node = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    const isKnown = ATTRIBUTES.has(name) || name.startsWith("data-") || name.startsWith("aria-");
+    if (!isKnown || (name === "href" && !/^(https?:\/\/|[./#?a-z0-9_-]*([/?#]|$))/i.test(value))) continue;
+    node.setAttribute(name === "viewbox" ? "viewBox" : name, value);
+  }
+  for (const child of children) node.append(build(child));
+  return node;
+}
+
+/** Put trees in the place of the elements with their ids; what a reader opened stays open, and the focus where it is. */
+export function replaceParts(parts) {
+  for (const [id, tree] of Object.entries(parts)) {
+    const old = document.getElementById(id);
+    if (!old) continue;
+    const node = build(tree);
+    if (node.isEqualNode(old)) continue;
+    for (const details of old.querySelectorAll("details[open][id]")) {
+      node.querySelector(`#${CSS.escape(details.id)}`)?.setAttribute("open", "");
+    }
+    if (old.matches("details[open]")) node.setAttribute("open", "");
+    const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+    old.replaceWith(node);
+    if (focused) document.getElementById(focused)?.focus();
+    localize(node);
+  }
+}
+
+/** Write the moments below `root` in the reader's zone; UTC stays in their title. */
+export function localize(root) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  const moments = root.matches?.("time") ? [root] : root.querySelectorAll("time[datetime]");
+  for (const time of moments) time.textContent = format.format(new Date(time.dateTime));
+}
+
+/** Ask the page at `address` for its parts with these ids, and show them. Resolve to whether they came. */
+export async function refresh(ids, address = location.href) {
+  const answer = await fetch(address, { headers: { "Ferryman-Parts": ids.join(",") }, credentials: "same-origin" });
+  if (!answer.ok) return false;
+  replaceParts((await answer.json()).parts);
+  return true;
+}
+
+/** Hold a stream of events open while the page is seen; `handlers` are by the event's kind. Resume where it stopped. */
+export function follow(address, handlers) {
+  let source = null;
+  let last = "";
+  const open = () => {
+    if (source || document.hidden) return;
+    const url = new URL(address, location.href);
+    if (last) url.searchParams.set("after", last);
+    source = new EventSource(url);
+    for (const [kind, handle] of Object.entries(handlers)) {
+      source.addEventListener(kind, (event) => {
+        if (event.lastEventId) last = event.lastEventId;
+        handle(JSON.parse(event.data), close);
+      });
+    }
+  };
+  const close = () => {
+    source?.close();
+    source = null;
+  };
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  addEventListener("pagehide", close);
+  open();
+}
+
+function refreshAgain() {
+  const main = document.getElementById("main");
+  const every = Number(main?.dataset.refreshS);
+  if (!every) return;
+  const ids = [...main.querySelectorAll("[id][data-part]")].map((element) => element.id);
+  const again = () => {
+    if (!document.hidden) refresh(ids).catch(() => {});
+  };
+  setInterval(again, every * 1000);
+  document.addEventListener("visibilitychange", again);
+}
+
+localize(document.body);
+refreshAgain();
