@@ -27,8 +27,8 @@ class Browser:
 
     async def send(self, path: str, fields: Mapping[str, str | list[str]], *, page: str = "") -> httpx.Response:
         """Send the fields, with the token of the form on `page` (its own one without) that leads to `path`."""
-        shown = await self.open(page or path)
-        token = find_token(shown.text, path, str(shown.url.path))
+        opened = await self.open(page or path)
+        token = find_token(opened.text, path, str(opened.url.path))
         return await self.http.post(path, data={"token": token, **fields}, headers=SAME_SITE)
 
     async def sign_in(self, key: str) -> httpx.Response:

@@ -1,6 +1,6 @@
 """The API as the console asks it: its own routes, in this process, as the API key of the session.
 
-An in-process request carries the key's digest in its ASGI scope, where no client on a network can put anything.
+An in-process request has the key's digest in its ASGI scope, where no client on a network can put anything.
 """
 
 from __future__ import annotations
@@ -112,14 +112,14 @@ class ApiClient:
         sent = content if content is not None else b"" if body is None else json.dumps(body).encode()
         scope = self._build_scope(method, path, query or {}, sent, headers or {}, is_json=content is None and body is not None)
         messages: asyncio.Queue[Message] = asyncio.Queue(STREAM_MESSAGES_MAX)
-        gone, is_sent = asyncio.Event(), False
+        closed, is_sent = asyncio.Event(), False
 
         async def receive() -> Message:
             nonlocal is_sent
             if not is_sent:
                 is_sent = True
                 return {"type": "http.request", "body": sent, "more_body": False}
-            await gone.wait()
+            await closed.wait()
             return {"type": "http.disconnect"}
 
         request = asyncio.ensure_future(_run(self.app, scope, receive, messages))
@@ -136,7 +136,7 @@ class ApiClient:
                 raise ApiProblemError(answer.status, json.loads(text) if text.startswith(b"{") else {})
             yield answer, parts
         finally:
-            gone.set()
+            closed.set()
             request.cancel()
             await asyncio.gather(request, return_exceptions=True)
 

@@ -36,8 +36,7 @@ class ConsoleEndpoint:
             Route(sign_in.PATH, _answer_sign_in, methods=["GET", "POST"]),
             Route(sign_in.ENTER_PATH, _answer_link, methods=["GET", "POST"]),
         ]
-        for route in pages.ROUTES:
-            routes.append(Route(route.path, _build_endpoint(route), methods=["GET", "POST"]))
+        routes.extend(Route(route.path, _build_endpoint(route), methods=["GET", "POST"]) for route in pages.ROUTES)
         self._router = Router(routes, redirect_slashes=False, default=_answer_missing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,14 +53,14 @@ def _build_endpoint(route: ConsoleRoute) -> Any:
 
 async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) -> Response:
     try:
-        found = await sign_in.find_session(deps, request)
-        if found is None:
+        signed_in = await sign_in.find_session(deps, request)
+        if signed_in is None:
             return _ask_to_sign_in(deps, request)
-        session, signed = found
+        session, signed = signed_in
         params: Mapping[str, str] = request.path_params
         if not all(is_id(value) for name, value in params.items() if f"{{{name}}}" in route.path):
             raise HTTPException(404, "there is no such page")
-        asked = PageRequest(
+        page_request = PageRequest(
             request=request,
             path=request.url.path,
             session=session,
@@ -72,7 +71,7 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
             query=dict(request.query_params),
             form=await _read_change(request, signed) if request.method == "POST" else {},
         )
-        return await _run(deps, asked, route)
+        return await _run(deps, page_request, route)
     except ApiProblemError as error:
         if error.status == 401:
             return sign_in.show_sign_in(request, "Your API key is not valid any more.", next_path=request.url.path, status=403)
@@ -83,23 +82,23 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
         return _show_error(request, 503, "Try again", "A service behind this one does not answer.", {})
 
 
-async def _run(deps: ApiDependencies, asked: PageRequest, route: ConsoleRoute) -> Response:
+async def _run(deps: ApiDependencies, page_request: PageRequest, route: ConsoleRoute) -> Response:
     handler = route.show
-    if asked.request.method == "POST":
-        if (action := asked.read_field("do")) == "sign-out":
-            return await sign_in.end_session(deps, asked.request, asked.session)
+    if page_request.request.method == "POST":
+        if (action := page_request.read_field("do")) == "sign-out":
+            return await sign_in.end_session(deps, page_request.request, page_request.session)
         if action not in route.actions:
             raise HTTPException(422, f"do: must be one of {', '.join(route.actions) or 'nothing'}")
         handler = route.actions[action]
-    result = await handler(asked)
+    result = await handler(page_request)
     if isinstance(result, Redirect):
-        return sign_in.redirect(asked.path, f"{result.path}?done={result.done}" if result.done else result.path)
+        return sign_in.redirect(page_request.path, f"{result.path}?done={result.done}" if result.done else result.path)
     if not isinstance(result, Page):
         return result
-    markup = render_page(Page(**{**_list_fields(result), "values": {"section": route.section, **result.values}}), asked)
-    wanted = asked.request.headers.get(PARTS_HEADER)
-    if wanted is not None:
-        parts = find_parts(markup, wanted.split(",")[:PARTS_MAX])
+    markup = render_page(Page(**{**_list_fields(result), "values": {"section": route.section, **result.values}}), page_request)
+    part_names = page_request.request.headers.get(PARTS_HEADER)
+    if part_names is not None:
+        parts = find_parts(markup, part_names.split(",")[:PARTS_MAX])
         return JSONResponse({"parts": parts}, headers={**HEADERS, "Vary": PARTS_HEADER})
     return HTMLResponse(markup, status_code=result.status, headers=HEADERS)
 

@@ -38,7 +38,7 @@ def load_assets() -> tuple[str, dict[str, Asset]]:
 
 
 def answer_asset(request: Request) -> Response:
-    """Answer one of the files; a browser that has it does not ask again. Raise 404 where there is none of this name and digest."""
+    """Answer one of the files, which a browser asks for once. Raise 404 where there is none of this name and digest."""
     digest, assets = load_assets()
     asset = assets.get(request.path_params["name"])
     if asset is None or request.path_params["digest"] != digest:

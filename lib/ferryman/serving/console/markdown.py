@@ -48,4 +48,5 @@ def _write_code(text: str) -> Markup:
 def _open_link(_: Any, tokens: Any, at: int, *__: Any) -> str:
     url = str(tokens[at].attrGet("href") or "")
     host = show_text(urlsplit(url).hostname or "")
-    return f'<a class="away" href="{escape(url)}" rel="noopener noreferrer" target="_blank"><span class="host">{escape(host)}</span> '
+    opening = f'<a class="away" href="{escape(url)}" rel="noopener noreferrer" target="_blank">'
+    return f'{opening}<span class="host">{escape(host)}</span> '

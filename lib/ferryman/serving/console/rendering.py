@@ -49,12 +49,15 @@ def render_page(page: Page, request: PageRequest) -> str:
         "form_token": request.signed.write_form_token,
         "once": secrets.token_urlsafe,
     }
-    return load_environment().get_template(page.template).render({**known, **page.values})
+    markup: str = load_environment().get_template(page.template).render({**known, **page.values})
+    return markup
 
 
 def render_plain(template: str, path: str, **values: Any) -> str:
     """Return the markup of a page that needs no session, at `path`."""
-    return load_environment().get_template(template).render({"path": path, "url": partial(find_relative, path), **values})
+    known = {"path": path, "url": partial(find_relative, path)}
+    markup: str = load_environment().get_template(template).render({**known, **values})
+    return markup
 
 
 @cache
