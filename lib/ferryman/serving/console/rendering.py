@@ -75,6 +75,7 @@ def load_environment() -> Any:
         pretty=_write_json,
         utc=_write_utc,
         plural=_write_plural,
+        grouped=_group_digits,
     )
     environment.globals.update(asset=_name_asset, shown_max=SHOWN_CHARACTERS_MAX)
     return environment
@@ -98,6 +99,12 @@ def _write_json(value: Any) -> str:
 def _write_utc(moment: str) -> str:
     """Write a moment of the API as people read it, in UTC, to the second."""
     return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _group_digits(value: float | str) -> str:
+    """Write a number of the API with its thousands apart, and every digit of it."""
+    whole, point, rest = str(value).partition(".")
+    return f"{int(whole):,}{point}{rest}" if whole.lstrip("-").isdigit() else str(value)
 
 
 def _write_plural(count: int, noun: str, nouns: str = "") -> str:
