@@ -1,5 +1,6 @@
 // What every page runs: moments in the reader's zone, and parts of a page that are asked for again. No markup is ever parsed.
 
+const REFUSED_MS = 5000;
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set("svg g rect line path text title circle polyline".split(" "));
 const TAGS = new Set(
@@ -63,24 +64,36 @@ export async function refresh(ids, address = location.href) {
 export function follow(address, handlers) {
   let source = null;
   let last = "";
+  let isOver = false;
+  const close = () => {
+    source?.close();
+    source = null;
+  };
   const open = () => {
-    if (source || document.hidden) return;
+    if (source || isOver || document.hidden) return;
     const url = new URL(address, location.href);
     if (last) url.searchParams.set("after", last);
     source = new EventSource(url);
     for (const [kind, handle] of Object.entries(handlers)) {
       source.addEventListener(kind, (event) => {
         if (event.lastEventId) last = event.lastEventId;
-        handle(JSON.parse(event.data), close);
+        handle(JSON.parse(event.data));
       });
     }
-  };
-  const close = () => {
-    source?.close();
-    source = null;
+    source.addEventListener("end", () => {
+      isOver = true;
+      close();
+    });
+    source.addEventListener("error", () => {
+      // a browser gives up where a stream is refused, as one too many is for a while
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      setTimeout(open, REFUSED_MS);
+    });
   };
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   addEventListener("pagehide", close);
+  addEventListener("pageshow", open);
   open();
 }
 

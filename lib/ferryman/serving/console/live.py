@@ -1,0 +1,140 @@
+"""Live pages: the API's own stream of events, relayed as parts of a page to a browser whose session is still good.
+
+A burst of events is one rendering: what has come while the page's parts are rendered waits for the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.responses import Response, StreamingResponse
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.ports.errors import UnavailableError
+from ferryman.serving.console.routing import PageRequest
+from ferryman.serving.console.security_headers import HEADERS
+from ferryman.serving.streams.frame import KEEP_ALIVE, MEDIA_TYPE
+
+CHECK_S = 1.0
+"""How often it is read whether the session is still there: a stream ends within two seconds of its end."""
+
+EVENTS_WAITING_MAX = 1_000
+"""How many events wait to be rendered; then the API's stream waits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamedEvent:
+    """An event of the API's stream; `id` is what a stream goes on after."""
+
+    id: str
+    kind: str
+    data: Any = field(repr=False)
+
+
+RenderEvents = Callable[[Sequence[StreamedEvent]], Awaitable[Mapping[str, Any]]]
+"""Returns what is sent for some events, by the kind that the page's script listens to."""
+
+
+async def relay_events(request: PageRequest, path: str, render: RenderEvents, **query: Any) -> Response:
+    """Return the stream that sends what `render` makes of the events at the API's `path`, after the one that was seen last.
+
+    A browser whose stream has ended connects again; where there is nothing more to come it is then sent `end`, and stays away.
+    Raises `ApiProblemError` where the API refuses the stream.
+    """
+    seen = request.request.headers.get("last-event-id") or request.query.get("after")
+    opened = request.api.open("GET", path, query={**query, "after": seen})
+    answer, parts = await opened.__aenter__()
+    if answer.status == 204:
+        await opened.__aexit__(None, None, None)
+        return _respond(_write_end())
+
+    async def send() -> AsyncIterator[str]:
+        try:
+            async for text in _send_rendered(request, read_events(parts), render):
+                yield text
+        finally:
+            await opened.__aexit__(None, None, None)
+
+    return _respond(send())
+
+
+async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[StreamedEvent]:
+    """Yield the events of a stream of ours: each field of an event is on one line, and an empty line ends it."""
+    rest = b""
+    async for part in parts:
+        *blocks, rest = (rest + part).split(b"\n\n")
+        for block in blocks:
+            fields = dict(line.split(": ", 1) for line in block.decode().split("\n") if ": " in line and line[0] != ":")
+            if "data" in fields:
+                kind = fields.get("event", "message")
+                yield StreamedEvent(id=fields.get("id", ""), kind=kind, data=json.loads(fields["data"]))
+
+
+async def _send_rendered(
+    request: PageRequest, events: AsyncIterator[StreamedEvent], render: RenderEvents
+) -> AsyncIterator[str]:
+    waiting: asyncio.Queue[StreamedEvent | None] = asyncio.Queue(EVENTS_WAITING_MAX)
+    reading = asyncio.ensure_future(_read_all(events, waiting))
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(CHECK_S):
+                    first = await waiting.get()
+            except TimeoutError:
+                if not await _is_signed_in(request):
+                    return
+                yield KEEP_ALIVE
+                continue
+            batch = [first]
+            while not waiting.empty():
+                batch.append(waiting.get_nowait())
+            known = [event for event in batch if event is not None]
+            if known:
+                if not await _is_signed_in(request):
+                    return
+                for kind, body in (await render(known)).items():
+                    yield _write_frame(_find_last_id(known), kind, body)
+            if None in batch:
+                return
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _read_all(events: AsyncIterator[StreamedEvent], waiting: asyncio.Queue[StreamedEvent | None]) -> None:
+    """Read to the end, and say so; what breaks the API's stream is logged there, and ends this one."""
+    with suppress(ValueError, RuntimeError, UnavailableError):
+        async for event in events:
+            await waiting.put(event)
+    await waiting.put(None)
+
+
+async def _is_signed_in(request: PageRequest) -> bool:
+    deps: ApiDependencies = request.request.app.state.deps
+    try:
+        session = await deps.console_sessions.find(request.session.id)
+    except UnavailableError:
+        return False  # nobody knows; the browser connects again
+    return session is not None and not session.is_expired(deps.clock.now())
+
+
+def _find_last_id(events: Sequence[StreamedEvent]) -> str:
+    return next((event.id for event in reversed(events) if event.id), "")
+
+
+def _write_frame(name: str, kind: str, body: Any) -> str:
+    head = f"id: {name}\n" if name else ""
+    return f"{head}event: {kind}\ndata: {json.dumps(body)}\n\n"
+
+
+async def _write_end() -> AsyncIterator[str]:
+    yield _write_frame("", "end", {})
+
+
+def _respond(frames: AsyncIterator[str]) -> Response:
+    return StreamingResponse(frames, media_type=MEDIA_TYPE, headers={**HEADERS, "X-Accel-Buffering": "no"})
