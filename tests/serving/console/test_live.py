@@ -13,11 +13,11 @@ STREAM = b': hello\n\nid: 1\nevent: turn\ndata: {"a": 1}\n\n: still here\n\nid: 
 EVENTS = [StreamedEvent(id="1", kind="turn", data={"a": 1}), StreamedEvent(id="2", kind="message", data={"b": "é"})]
 
 
-async def cut(places: list[int]) -> AsyncIterator[bytes]:
+async def split(places: list[int]) -> AsyncIterator[bytes]:
     for start, end in zip([0, *places], [*places, len(STREAM)], strict=True):
         yield STREAM[start:end]
 
 
 @given(places=st.lists(st.integers(0, len(STREAM)), max_size=8).map(sorted))
 async def test_events_are_the_same_in_whatever_pieces_they_come(places: list[int]) -> None:
-    assert [event async for event in read_events(cut(places))] == EVENTS
+    assert [event async for event in read_events(split(places))] == EVENTS
