@@ -21,6 +21,7 @@ ANSWERS = (
     *("ListedTask", "ListedExecution", "Halt", "Statement", "BudgetList", "UsageReport", "AlertResponse", "Me"),
     *("WorkspaceResponse", "JobResponse", "MemberResponse", "InvitationResponse", "NewInvitationResponse", "JoinedResponse"),
     *("KeyResponse", "NewKeyResponse", "IdentityResponse", "AuditEntryResponse", "ArchiveImportResponse"),
+    *("SessionResponse", "NewSignInLink"),
     *("ConversationResponse", "MessageResponse", "ChatResponse"),
     *("FileResponse", "StoredFileResponse", "FileLinkResponse", "DirectLinkResponse"),
     *("ListedApproval", "ApprovalResponse", "StandingApprovalResponse"),

@@ -16,6 +16,7 @@ from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import TOOLS
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.console_sessions.session import build_session
 from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
 from ferryman.domain.files.object import Object
 from ferryman.domain.owners.owner import Owner
@@ -285,7 +286,10 @@ class Stage:
         self.memory.people[person.id] = person
         membership = Membership(**place, person=person.id, role=Role.OPERATOR, created_at=START)
         self.memory.memberships[place["workspace"], person.id] = membership
-        self.memory.keys[f"digest of {owner}"] = ApiKey(**place, id=f"key_{owner}", person=person.id, created_at=START)
+        key = ApiKey(**place, id=f"key_{owner}", person=person.id, created_at=START)
+        self.memory.keys[f"digest of {owner}"] = key
+        session = build_session(f"sess_{owner}", key, f"digest of {owner}", browser="Browser/1.0", now=START)
+        self.memory.console_sessions[session.id] = session
         identity = AccessToken(issuer=ISSUER, subject=f"subject of {owner}", scopes=frozenset())
         self.memory.keys[identity.digest] = ApiKey(
             **place, id=f"identity_{owner}", issuer=identity.issuer, subject=identity.subject, created_at=START

@@ -16,6 +16,7 @@ PORTS = (
     "keys",
     "members",
     "invitations",
+    "console_sessions",
     "audit",
     "tasks",
     "credentials",

@@ -14,7 +14,7 @@ from tests.remote_servers import DIGEST
 from .conftest import TASK
 from .values import EMPTY, IMPORTED, TOKEN, build_approval
 
-PEOPLE = ("person", "invitation", "key", "identity")
+PEOPLE = ("person", "invitation", "key", "identity", "session")
 VALUE = canary.create_key("serving, every route", 20, before="gh-")
 CONNECTION = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
 SERVER_CONNECTION = {"redirect_uri": "http://127.0.0.1:9/callback/mcp"}
@@ -64,6 +64,7 @@ class Ask:
             "person_id": "person_ann",
             "invitation_id": "inv_ann",
             "key_id": "key_ann",
+            "session_id": "sess_ann",
             "identity_id": "identity_ann",
             "agent_id": "agent_ann",
             "server_id": "mcp_ann",
@@ -176,6 +177,9 @@ ROUTES = (
     Ask("POST", "/v1/join", 201, {"token": TOKEN}),
     Ask("POST", "/v1/keys", 201, {"name": "laptop"}),
     Ask("GET", "/v1/keys", 200),
+    Ask("POST", "/v1/sign-in-links", 201),
+    Ask("GET", "/v1/sessions", 200),
+    Ask("DELETE", "/v1/sessions/{session_id}", 204),
     Ask("POST", "/v1/identities", 201, {"access_token": LASTING}),
     Ask("GET", "/v1/identities", 200),
     Ask("DELETE", "/v1/identities/{identity_id}", 204),

@@ -55,7 +55,9 @@ NO_IDS = ("a.b", "%00", "%C3%A9", "x" * 65, "-a", "a%20b", "%2e%2e", "a:b", "*")
 
 @pytest.mark.parametrize("route", OWNED, ids=str)
 async def test_what_can_be_no_id_is_answered_as_one_that_does_not_exist(client: httpx.AsyncClient, route: Ask) -> None:
-    ids = re.compile(r"task_none|exec_none|ws_ann|job_ann|person_ann|inv_ann|key_ann|agent_ann|conv_ann|appr_ann|stand_ann")
+    ids = re.compile(
+        r"task_none|exec_none|ws_ann|job_ann|person_ann|inv_ann|key_ann|sess_ann|agent_ann|conv_ann|appr_ann|stand_ann"
+    )
     missing, place = await ask(client, route, "task_none", "exec_none"), route.url("task_none", "exec_none")
     if missing.status_code != 404:
         missing = await client.request(route.method, ids.sub("none", place), json=route.body)

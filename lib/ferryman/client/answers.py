@@ -745,6 +745,13 @@ class NewKeyJson(TypedDict):
     key: str | None
 
 
+class NewSignInLinkJson(TypedDict):
+    """A link that was just made. Who opens it first is signed in with the API key that made it."""
+
+    url: str | None
+    expires_at: str
+
+
 class PartJson(TypedDict):
     """The characters of a result's `content` from `start` up to `end`, and what they are."""
 
@@ -905,6 +912,18 @@ class ServerConnectionJson(TypedDict):
     resource: str
     client_id: str
     scopes: list[str]
+
+
+class SessionJson(TypedDict):
+    """A session of the console: a browser that is signed in with an API key."""
+
+    session_id: str
+    person_id: str
+    key_id: str
+    workspace_id: str
+    browser: str
+    created_at: str
+    expires_at: str
 
 
 class SourceJson(TypedDict):

@@ -16,6 +16,7 @@ from ferryman.client.routes import (
     jobs,
     mcp_servers,
     people,
+    sessions,
     tasks,
     tools,
     workspaces,
@@ -148,6 +149,10 @@ class AsyncMethods:
     list_keys = async_method(people.list_keys)
     iterate_keys = async_pager(people.list_keys)
     delete_key = async_method(people.delete_key)
+    create_sign_in_link = async_method(sessions.create_sign_in_link)
+    list_sessions = async_method(sessions.list_sessions)
+    iterate_sessions = async_pager(sessions.list_sessions)
+    delete_session = async_method(sessions.delete_session)
     link_identity = async_method(people.link_identity)
     list_identities = async_method(people.list_identities)
     iterate_identities = async_pager(people.list_identities)

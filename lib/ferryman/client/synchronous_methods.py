@@ -16,6 +16,7 @@ from ferryman.client.routes import (
     jobs,
     mcp_servers,
     people,
+    sessions,
     tasks,
     tools,
     workspaces,
@@ -148,6 +149,10 @@ class Methods:
     list_keys = method(people.list_keys)
     iterate_keys = pager(people.list_keys)
     delete_key = method(people.delete_key)
+    create_sign_in_link = method(sessions.create_sign_in_link)
+    list_sessions = method(sessions.list_sessions)
+    iterate_sessions = pager(sessions.list_sessions)
+    delete_session = method(sessions.delete_session)
     link_identity = method(people.link_identity)
     list_identities = method(people.list_identities)
     iterate_identities = pager(people.list_identities)

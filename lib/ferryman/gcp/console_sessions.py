@@ -7,8 +7,9 @@ from datetime import datetime
 
 from ferryman.domain.console_sessions.link import LINKS_PER_KEY_MAX, SignInLink, order_links
 from ferryman.domain.console_sessions.session import SESSIONS_PER_KEY_MAX, ConsoleSession, order_sessions
+from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.stale import StaleError
-from ferryman.gcp import documents
+from ferryman.gcp import documents, keyed
 from ferryman.gcp.places import Places
 from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
@@ -56,15 +57,19 @@ class FirestoreConsoleSessions(FirestoreStore):
         return True
 
     @in_transaction
-    async def put_link(self, transaction: Transaction, link: SignInLink, *, most: int = LINKS_PER_KEY_MAX) -> None:
+    async def put_link(
+        self, transaction: Transaction, link: SignInLink, *, most: int = LINKS_PER_KEY_MAX, done: Completion | None = None
+    ) -> None:
         reference = self._places.locate_sign_in_link(link.digest)
         if await self._is_stored(transaction, reference, link.key_digest):
             return
+        answered = await keyed.read_completion(transaction, self._places, done)
         query = filter_by(self._client.collection("sign_in_links"), ("key_digest", "==", link.key_digest))
         of_key = order_links(await documents.read_all(SignInLink, query, transaction))
         for known in of_key[: max(len(of_key) - most + 1, 0)]:
             transaction.delete(self._places.locate_sign_in_link(known.digest))
         transaction.create(reference, {**documents.write(link), EXPIRE_AT: link.expires_at})
+        keyed.store_completion(transaction, self._places, answered)
 
     @in_transaction
     async def take_link(self, transaction: Transaction, digest: str, *, now: datetime) -> SignInLink | None:

@@ -8,7 +8,9 @@ from datetime import datetime
 
 from ferryman.domain.console_sessions.link import LINKS_PER_KEY_MAX, SignInLink, order_links
 from ferryman.domain.console_sessions.session import SESSIONS_PER_KEY_MAX, ConsoleSession, order_sessions
+from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.stale import StaleError
+from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import Memory, MemoryStore
 from ferryman.inmemory.workspaces import check_workspace
 
@@ -53,7 +55,8 @@ class MemoryConsoleSessions(MemoryStore):
         self._memory.console_sessions[session] = replace(known, workspace=workspace)
         return True
 
-    async def put_link(self, link: SignInLink, *, most: int = LINKS_PER_KEY_MAX) -> None:
+    async def put_link(self, link: SignInLink, *, most: int = LINKS_PER_KEY_MAX, done: Completion | None = None) -> None:
+        keyed.check_completion(self._memory, done)
         links = self._memory.sign_in_links
         if links.get(link.digest) == link:
             return
@@ -62,6 +65,7 @@ class MemoryConsoleSessions(MemoryStore):
         for known in of_key[: max(len(of_key) - most + 1, 0)]:
             del links[known.digest]
         links[link.digest] = link
+        keyed.store_completion(self._memory, done)
 
     async def take_link(self, digest: str, *, now: datetime) -> SignInLink | None:
         link = self._memory.sign_in_links.pop(digest, None)

@@ -1,4 +1,4 @@
-"""API keys, and tokens of invitations: how one is made, and the only form in which it is stored."""
+"""API keys, tokens of invitations, and codes of sign-in links: how one is made, and the only form in which it is stored."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def generate_token() -> str:
     return "fi_" + secrets.token_urlsafe(32)
 
 
+def generate_code() -> str:
+    """Return a new code of a sign-in link: 256 random bits, for which `is_secret`. It is shown once and never stored."""
+    return secrets.token_urlsafe(32)
+
+
 def write_key(derived: bytes) -> str:
     """Return the API key of 32 bytes that were derived."""
     return PREFIX + base64.urlsafe_b64encode(derived).rstrip(b"=").decode()
@@ -39,7 +44,7 @@ def is_token(text: str) -> bool:
 
 
 def digest_key(key: str) -> str:
-    """Return the SHA-256 of an API key or a token in hex; 256 random bits need no salt and no slow hash."""
+    """Return the SHA-256 of an API key, a token or a code in hex; 256 random bits need no salt and no slow hash."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.console_sessions.session import build_session
 from ferryman.domain.credits.alert import Alert
 from ferryman.domain.credits.conversation import ConversationBalance, name_conversation_balance
 from ferryman.domain.delivery import AlertState
@@ -24,6 +25,7 @@ from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.inmemory.clock import START
+from ferryman.serving import keys
 from tests.authority import sign_token
 from tests.builders import build_step, build_ticket
 from tests.campaigns.isolation.deployment import Caller, Deployment
@@ -292,16 +294,26 @@ async def make_standing_approval(deployment: Deployment, mine: Belongings) -> st
 
 
 async def make_person(deployment: Deployment, mine: Belongings) -> str:
-    """Make a member who is not the caller, with a key, two invitations of somebody else, and another key for the caller."""
+    """Make a member who is not the caller, with a key and a session, two invitations, and a key and sessions of the caller."""
     if mine.caller.person:
         await deployment.ask(mine.caller, "POST", "/v1/keys", body={"name": f"{mine.word} key"})
     member = deployment.add_person(mine.caller, Role.VIEWER)
     mine.ids["key"] = member.key
+    # those of the owner's own key are of all workspaces of the owner
+    for holder in (*[mine.caller] * (2 if mine.caller.person else 0), member):
+        mine.ids["session"] = _sign_in(deployment, holder, mine.word)
     first, second = (_build_invitation(deployment, mine) for _ in range(2))
     digest = hashlib.sha256(mine.word.encode()).hexdigest()
     deployment.stage.memory.invitations.update({digest: first, digest[::-1]: second})
     mine.ids["invitation"] = first.id
     return member.person
+
+
+def _sign_in(deployment: Deployment, caller: Caller, word: str) -> str:
+    memory, name = deployment.stage.memory, deployment.draws.new("sess")
+    digest = keys.digest_key(caller.headers["Authorization"].split()[1])
+    memory.console_sessions[name] = build_session(name, memory.keys[digest], digest, browser=word, now=START)
+    return name
 
 
 def _build_invitation(deployment: Deployment, mine: Belongings) -> Invitation:
@@ -326,7 +338,7 @@ DELETION_JOBS = {
 }
 """Kinds of which one was deleted by a job, which is answered to who asks for it again."""
 
-ALONGSIDE = frozenset({"key", "invitation"})
+ALONGSIDE = frozenset({"key", "invitation", "session"})
 """Kinds of which one is made with another: with the person."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ferryman.domain.workspaces.api_key import ApiKey
+from ferryman.domain.workspaces.names import derive_default_workspace
 
 LIFETIME = timedelta(hours=12)
 SESSIONS_PER_KEY_MAX = 50
@@ -35,6 +36,11 @@ class ConsoleSession:
     browser: str
     created_at: datetime
     expires_at: datetime
+
+    @property
+    def current_workspace(self) -> str:
+        """The id of the workspace in which it acts."""
+        return self.workspace or derive_default_workspace(self.owner)
 
     def is_expired(self, now: datetime) -> bool:
         """Tell whether it is over `now`."""

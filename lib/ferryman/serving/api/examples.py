@@ -30,7 +30,6 @@ from ferryman.serving.api.shapes import (
     credential,
     custom,
     execution,
-    identity,
     imports,
     job,
     people,
@@ -43,6 +42,7 @@ from ferryman.serving.api.shapes import (
 )
 from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import select
+from ferryman.serving.api.sign_in_examples import build_sign_in_answers
 
 AT = datetime(2026, 11, 22, 9, tzinfo=UTC)
 LATER = AT + timedelta(seconds=4)
@@ -223,11 +223,6 @@ _KEY = {
     **{"id": "key_8fa14cdd754f91cc6554c9e71929cc", "person": _MEMBER["person_id"], "name": "my laptop"},
     **{"scopes": ["read", "run"], "tools": None, "created_at": AT, "expires_at": None, "last_used_at": AT},
 }
-_IDENTITY = {
-    **{"id": "identity_8fa14cdd754f91cc6554c9e71929cc", "person": _MEMBER["person_id"], "scopes": ["read", "run"]},
-    **{"issuer": "https://login.example.com/tenant", "subject": "248289761001"},
-    **{"created_at": AT, "expires_at": None, "last_used_at": AT},
-}
 _SERVICE = {
     **{"id": "coingecko", "name": "CoinGecko", "description": "Prices of coins.", "category": "finance"},
     **{"allowed_domains": ["api.coingecko.com"], "default_auth_type": AuthType.HEADER, "oauth": None},
@@ -357,10 +352,9 @@ def build_answers() -> Mapping[str, BaseModel]:
                 **{"workspace_id": _WORKSPACE["id"], "key_id": _KEY["id"], "key": "fm_" + "x" * 43},
             }
         ),
-        "linkIdentity": identity.IdentityResponse.model_validate({**_IDENTITY, "last_used_at": None}),
-        "listIdentities": identity.IdentityList.model_validate({"identities": [_IDENTITY], "next": None}),
         "createKey": people.NewKeyResponse.model_validate({**_KEY, "last_used_at": None, "key": "fm_" + "x" * 43}),
         "listKeys": people.KeyList.model_validate({"keys": [_KEY], "next": None}),
+        **build_sign_in_answers(),
         **build_file_answers(),
         "listAuditEntries": people.AuditEntryList.model_validate({"entries": [_AUDIT_ENTRY], "next": CURSOR}),
         "haltExecutions": account.Halt(halted="ann's kill switch is on"),

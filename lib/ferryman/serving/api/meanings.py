@@ -97,6 +97,10 @@ OPERATIONS = {
     "createKey": "It has at most the rights, and the time, of the API key that asks. The key is shown this once.",
     "listKeys": "Without the keys themselves, of which only digests are stored.",
     "deleteKey": "Open event streams of it end within a second. One of your own, or anybody's with the right manage.",
+    "createSignInLink": "Good for ten minutes, and once. Who opens it is in the console with the API key that made it, and its "
+    "rights. The link is shown this once; of its code only a digest is stored.",
+    "listSessions": "With the owner's own key, those of that key too, in whichever workspace they act.",
+    "deleteSession": "One of your own, or anybody's in the workspace with the right manage.",
     "linkIdentity": "With an API key and an access token of the identity together: access tokens of it then act for you at "
     "`/mcp`, and nowhere else. The token is not stored. Its rights are at most those that you have to read and to run.",
     "listIdentities": "Each by the issuer and the subject of its access tokens.",
@@ -227,6 +231,7 @@ PARAMETERS = {
     "standing_approval_id": ("A standing approval's id", "stand_4d0e8b7712c9a6f3508b1de2740c39"),
     "job_id": ("A job's id", "job_7d793037a0760186574b0282f2f435"),
     "integration_id": ("A service's id in the catalog", "coingecko"),
+    "session_id": ("The id of a session of the console", "sess_8fa14cdd754f91cc6554c9e71929cc"),
     "name": ("A credential's name, in capitals", "COINGECKO_API_KEY"),
 }
 CLUSTER = ("A cluster's name, any text", "Pet store")
