@@ -12,6 +12,7 @@ COMMANDS = {
     "status": ("stack", "Show whether the local stack runs, and each of its functions."),
     "logs": ("logs", "Print what the functions of the local stack have logged."),
     "down": ("stack", "End the local stack, from another terminal or when `up` runs in the background."),
+    "console": ("console", "Open the console in a browser, signed in by a link that is good once."),
     "demo": ("demo", "Watch one task run end to end, attacks and proof included."),
     "task": ("tasks", "Create, list, show, update and delete tasks."),
     "schedules": ("tasks", "List what runs by itself next, and what is paused and why."),
@@ -21,6 +22,7 @@ COMMANDS = {
     "workspace": ("workspaces", "Create, list, show, update, archive, restore and delete workspaces."),
     "member": ("members", "Invite people into a workspace, join one, list, update and remove members."),
     "key": ("api_keys", "Create, list and revoke API keys."),
+    "sessions": ("console", "List and end sessions of the console."),
     "mcp": ("mcp", "Connect MCP clients (serve, config, link), and MCP servers: add, accept, list."),
     "history": ("members", "Show who changed what in a workspace."),
     "files": ("workspace_files", "List, download, store and delete the files of a workspace."),
@@ -89,6 +91,7 @@ def main() -> None:
     Start with:
       ferryman demo               one task, end to end, in a stack of its own
       ferryman up                 the stack, staying; then, in another terminal:
+      ferryman console            the console, in a browser; or here:
       ferryman task create --file task.json
       ferryman run TASK
 

@@ -14,6 +14,7 @@ import click
 from ferryman.cli import exits, service, stack_lock
 from ferryman.cli.commands import screen_command
 from ferryman.cli.screen import Screen
+from ferryman.client import ApiRefusedError, ApiUnreachableError, AsyncClient
 from ferryman.serving import keys
 from ferryman.settings import MisconfiguredError, check_services
 from ferryman.stack.environment import derive_integration_id
@@ -123,7 +124,7 @@ async def up(screen: Screen, /, data: Path | None, api_port: int | None, firesto
             async with AsyncExitStack() as running_stack:
                 with screen.show_progress("starting the stack", STEPS):
                     running = await running_stack.enter_async_context(run_stack(stack, screen.print_step))
-                _announce(screen, running, stack)
+                _announce(screen, running, stack, await _make_link(running.url, key))
                 code = await running.supervise(lambda text: screen.print_line(text, "yellow"))
                 screen.print_error(f"the local cloud ended by itself (exit code {code}); see {data / 'cloud.log'}")
                 return exits.FAILED
@@ -138,13 +139,24 @@ async def up(screen: Screen, /, data: Path | None, api_port: int | None, firesto
         return exits.FAILED
 
 
-def _announce(screen: Screen, running: Stack, options: StackOptions) -> None:
+async def _make_link(url: str, key: str) -> str | None:
+    """Return a link that signs a browser in to the console, once; None where there is none, which ends nothing."""
+    try:
+        async with AsyncClient(url, key) as client:
+            return (await client.create_sign_in_link())["url"]
+    except (ApiUnreachableError, ApiRefusedError):
+        return None
+
+
+def _announce(screen: Screen, running: Stack, options: StackOptions, console: str | None) -> None:
     integrations = {host: derive_integration_id(host) for host in options.hosts}
     is_open = options.open_to_all or options.firestore != "ours"
     firestore = running.env["FIRESTORE_EMULATOR_HOST"]
     known = {"url": running.url, "key_file": str(options.key_file), "data": str(running.data), "admin": running.admin.url}
-    screen.print_json({**known, "integrations": integrations, "open": [firestore] if is_open else []})
+    screen.print_json({**known, "console": console, "integrations": integrations, "open": [firestore] if is_open else []})
     screen.print_line(f"\nThe API      {running.url}", "bold green")
+    if console is not None:
+        screen.print_line(f"The console  {console}\n             (once, within ten minutes; then: ferryman console)")
     screen.print_line(f"Your key     {options.key_file}\nLogs         {running.data / 'logs'}")
     if is_open:
         text = f"OPEN         Firestore at {firestore} asks for no token: every user of this machine can use it"

@@ -231,7 +231,7 @@ PARAMETERS = {
     "standing_approval_id": ("A standing approval's id", "stand_4d0e8b7712c9a6f3508b1de2740c39"),
     "job_id": ("A job's id", "job_7d793037a0760186574b0282f2f435"),
     "integration_id": ("A service's id in the catalog", "coingecko"),
-    "session_id": ("The id of a session of the console", "sess_8fa14cdd754f91cc6554c9e71929cc"),
+    "session_id": ("The id of a session of the console", "session_8fa14cdd754f91cc6554c9e71929cc"),
     "name": ("A credential's name, in capitals", "COINGECKO_API_KEY"),
 }
 CLUSTER = ("A cluster's name, any text", "Pet store")

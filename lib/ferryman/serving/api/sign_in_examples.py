@@ -13,7 +13,7 @@ from ferryman.serving.api.shapes import console_sessions, identity
 _AT = datetime(2026, 11, 22, 9, tzinfo=UTC)
 _LINK = {"url": "https://ferryman.example.com/console/enter?code=" + "x" * 43, "expires_at": _AT + LINK_LIFETIME}
 _SESSION = {
-    **{"id": "sess_8fa14cdd754f91cc6554c9e71929cc", "person": "person_900150983cd24fb0d6963f7d28e17f"},
+    **{"id": "session_8fa14cdd754f91cc6554c9e71929cc", "person": "person_900150983cd24fb0d6963f7d28e17f"},
     **{"key": "key_8fa14cdd754f91cc6554c9e71929cc", "current_workspace": "ws_5d41402abc4b2a76b9719d911017c5"},
     **{"browser": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"},
     **{"created_at": _AT - timedelta(hours=1), "expires_at": _AT - timedelta(hours=1) + LIFETIME},
