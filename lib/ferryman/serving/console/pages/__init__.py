@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ferryman.serving.console.pages import overview, sessions
+from ferryman.serving.console.pages import approvals, overview, sessions
 from ferryman.serving.console.routing import ConsoleRoute
 
-ROUTES: tuple[ConsoleRoute, ...] = (*overview.ROUTES, *sessions.ROUTES)
+ROUTES: tuple[ConsoleRoute, ...] = (
+    *approvals.ROUTES,
+    *overview.ROUTES,
+    *sessions.ROUTES,
+)

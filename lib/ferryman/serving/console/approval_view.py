@@ -1,0 +1,72 @@
+"""One approval as a page shows it: all of its form by section, what is otherwise than the last time, and the flow to it.
+
+Long forms are rendered in a worker process: nothing that a stranger wrote holds up other pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ferryman import offload
+from ferryman.catalog.effects import describe_effect
+from ferryman.domain.approvals.difference import Change, compare_renderings
+from ferryman.domain.approvals.form import restore_form
+from ferryman.domain.approvals.rendering import ShownLine, render_form
+from ferryman.domain.approvals.visible import show_text
+from ferryman.serving.console.flow_graph import build_flow
+from ferryman.serving.console.questions import list_inputs
+from ferryman.serving.console.routing import PageRequest
+
+CHARACTERS_MAX = 10_000
+"""A form with more is rendered in a worker."""
+
+MARKS = {Change.NEW: "ins", Change.REMOVED: "del"}
+
+
+async def load_approval(request: PageRequest, approval: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
+    """Return what the template shows of an `approval` of the API. `rights` are those of who looks at it."""
+    form = approval["form"]
+    earlier = approval["before"]
+    before = None if earlier is None else earlier["form"]
+    if len(str(form)) + len(str(before)) > CHARACTERS_MAX:
+        rendered = await offload.run(request.session.owner, offload.TEXT, render_view, form, before)
+    else:
+        rendered = render_view(form, before)
+    return {
+        "approval": approval,
+        "effect": show_text(describe_effect(approval["tool"])),
+        "refusal": find_refusal(approval, rights),
+        "inputs": list_inputs(form),
+        "earlier": None if earlier is None else earlier["approval_id"],
+        **rendered,
+    }
+
+
+def find_refusal(approval: Mapping[str, Any], rights: list[str]) -> str:
+    """Return why nobody, or not this person, decides about an approval of the API; "" where they may."""
+    if approval["state"] != "pending":
+        return f"This was decided already, or the call waits no longer: it is {approval['state']}."
+    if approval["expired"]:
+        return "The time in which this call could be decided about is over."
+    if "approve" not in rights:
+        return "You can read this, and not decide: your API key or your membership lacks the right to approve."
+    return ""
+
+
+def render_view(form: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the sections of a form, each with its rows, what differs from the form `before`, and the flow."""
+    lines = render_form(restore_form(form))
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for line in lines:
+        sections.setdefault(line.section, []).append((line.name, line.text))
+    return {
+        "sections": list(sections.items()),
+        "difference": None if before is None else _compare(lines, restore_form(before)),
+        "flow": build_flow(form),
+    }
+
+
+def _compare(lines: tuple[ShownLine, ...], before: str) -> list[tuple[str, str, str]]:
+    changed = compare_renderings(render_form(before), lines)
+    return [(MARKS[item.change], item.line.name, item.line.text) for item in changed if item.change is not Change.SAME]
