@@ -22,7 +22,7 @@ CLEARED = ("max_credits_month", "conversation_credits_max", "alert_url", "retent
 WILL_GO = (
     "its tasks with their credentials, tools and schedules",
     "its executions with their steps, calls, events and receipts, also those under way",
-    "its agents with their MCP servers, members, invitations and API keys",
+    "its agents with their MCP servers, members, invitations, API keys and sessions",
     "its audit entries, alerts and what its users had stored",
 )
 

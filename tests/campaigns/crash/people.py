@@ -34,7 +34,19 @@ API = "api"
 ATTEMPTS_MAX = 4
 HERE = derive_default_workspace("ann")
 STORED = (
-    *("owners", "keys", "members", "invitations", "audit", "workspaces", "jobs", "agents", "tasks", "credentials"),
+    *(
+        "owners",
+        "keys",
+        "members",
+        "invitations",
+        "console_sessions",
+        "audit",
+        "workspaces",
+        "jobs",
+        "agents",
+        "tasks",
+        "credentials",
+    ),
     *("executions", "keyed"),
 )
 EXECUTIONS = ("queued", "running")

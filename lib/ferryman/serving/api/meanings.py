@@ -79,7 +79,7 @@ OPERATIONS = {
     "getMember": "Their name is stored here alone: all else says their id.",
     "changeMember": "What is left out stays. It acts on their next request, whatever their API keys were made with.",
     "deleteMember": (
-        "In one commit their membership, API keys and invitations end. A job ends the executions that they started, "
+        "In one commit their membership, API keys, sessions and invitations end. A job ends the executions that they started, "
         "or hands them over to you. Everybody may leave; the last admin is removed by the owner alone. Asked for again, it "
         "answers the same job."
     ),
