@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import httpx
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.console_sessions.session import build_session
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
@@ -34,20 +35,8 @@ API = "api"
 ATTEMPTS_MAX = 4
 HERE = derive_default_workspace("ann")
 STORED = (
-    *(
-        "owners",
-        "keys",
-        "members",
-        "invitations",
-        "console_sessions",
-        "audit",
-        "workspaces",
-        "jobs",
-        "agents",
-        "tasks",
-        "credentials",
-    ),
-    *("executions", "keyed"),
+    *("owners", "keys", "members", "invitations", "audit", "workspaces", "jobs", "agents", "tasks", "credentials"),
+    *("console_sessions", "executions", "keyed"),
 )
 EXECUTIONS = ("queued", "running")
 
@@ -155,6 +144,10 @@ class PeopleRun:
         await self.stores.invitations.take(keys.digest_key(token), person=person, is_new=True, now=NOW, **terms)
         # its use is not noted beside the requests of this run
         await self.stores.keys.note_use(terms["key_digest"], NOW + timedelta(days=1))
+        stored = await self.stores.keys.find(terms["key_digest"])
+        assert stored is not None
+        signed_in = build_session(f"session_{person}", stored, terms["key_digest"], browser="", now=NOW)
+        await self.stores.console_sessions.create(signed_in)
         return key
 
     async def _see(self, point: Point) -> None:

@@ -13,6 +13,7 @@ from ferryman.domain.jobs.job import JobStatus
 from ferryman.domain.workspaces.agent import Agent
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.workspace import Workspace
+from ferryman.serving import keys
 from tests.contracts.conftest import Stores
 from tests.contracts.values import NOW
 
@@ -112,12 +113,43 @@ async def _find_changed(run: Run) -> list[str]:
     return [] if (stored, mine) == (["viewer", "9", False], ["read"]) else [f"lost: eve is {stored}, and may {mine}"]
 
 
+async def _find_sessions(run: Run, present: list[str]) -> list[str]:
+    """Return what is wrong of the sessions of the console where they are not those that have to be `present`."""
+    stored = [session.id for session in await run.stores.console_sessions.list("ann", HERE, now=NOW)]
+    return [] if stored == present else [f"left or lost: the sessions are {stored}"]
+
+
+async def _make_link(run: Run) -> None:
+    once = {"Idempotency-Key": '"link"'}
+    link = (await run.ask("POST", "/v1/sign-in-links", headers=once)).json()
+    if link["url"] is None:  # the first answer was lost: another one is made
+        link = (await run.ask("POST", "/v1/sign-in-links")).json()
+    run.tokens["code"] = link["url"].partition("code=")[2]
+
+
+async def _find_link(run: Run) -> list[str]:
+    digest = keys.digest_key(run.tokens["code"])
+    came = [await run.stores.console_sessions.take_link(digest, now=NOW) for _ in range(2)]
+    is_right = came[0] is not None and came[0].person == "boss"
+    findings = [] if is_right else ["lost: the link signs nobody in"]
+    return findings + ([] if came[1] is None else ["doubled: the link signs in twice"])
+
+
+async def _end_session(run: Run) -> None:
+    await run.ask("DELETE", "/v1/sessions/session_eve")
+
+
+async def _find_session_ended(run: Run) -> list[str]:
+    return await _find_sessions(run, ["session_boss"])
+
+
 async def _revoke(run: Run) -> None:
     await run.ask("DELETE", "/v1/keys/key_eve")
 
 
 async def _find_revoked(run: Run) -> list[str]:
     findings = ["left: the revoked key lets eve in"] if await _is_let_in(run, "eve") else []
+    findings += await _find_sessions(run, ["session_boss"])
     is_there = await run.stores.members.get("eve", owner="ann", workspace=HERE) is not None
     return findings + ([] if is_there and await _is_let_in(run, "boss") else ["lost: more than the key is gone"])
 
@@ -134,6 +166,7 @@ async def _find_left(run: Run, is_right: Callable[[Execution], bool]) -> list[st
     """Return what is left of eve, and which of her executions are not as they have to be."""
     stores = run.stores
     findings = ["left: eve is let in"] if await _is_let_in(run, "eve") else []
+    findings += await _find_sessions(run, ["session_boss"])
     if await stores.members.find_person("eve", owner="ann") or await stores.members.get("eve", owner="ann", workspace=HERE):
         findings.append("half: something of eve is left")
     for name in EXECUTIONS:
@@ -183,6 +216,8 @@ async def _find_workspace_deleted(run: Run) -> list[str]:
 STORIES = {
     "invite": Story(_invite, _find_invited),
     "join": Story(_join, _find_joined),
+    "make a sign-in link": Story(_make_link, _find_link),
+    "end a session": Story(_end_session, _find_session_ended),
     "change a role": Story(_change, _find_changed),
     "revoke a key": Story(_revoke, _find_revoked),
     "leave, and executions end": Story(_end, _find_ended),
