@@ -8,11 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from ferryman.domain.console_sessions.session import build_session
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.member import Role
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.domain.workspaces.person import INVITATION_LIFETIME, Invitation
 from ferryman.gcp.api_keys import FirestoreApiKeys
+from ferryman.gcp.console_sessions import FirestoreConsoleSessions
 from ferryman.gcp.invitations import FirestoreInvitations
 from ferryman.gcp.owners import FirestoreOwners
 from tests.contracts.conftest import on_google_cloud
@@ -58,6 +60,17 @@ async def test_people_keep_their_keys(owners: FirestoreOwners) -> None:
     await FirestoreInvitations(owners._clients).take("token", person="eve", is_new=True, key="k2", key_digest="eves", now=NOW)
     await owners.rekey("ann", "new", LATER)
     assert [await find_owner(owners, digest) for digest in ("limited", "eves", "new")] == [None, "ann", "ann"]
+
+
+async def test_an_earlier_key_takes_its_sessions_of_the_console_with_it(owners: FirestoreOwners) -> None:
+    await owners.put(OWNER)
+    sessions = FirestoreConsoleSessions(owners._clients)
+    for digest, owner in (("first", "ann"), ("second", "ann"), ("other", "bob")):
+        key = ApiKey(owner=owner, created_at=NOW)
+        await sessions.create(build_session(f"of {digest}", key, digest, browser="", now=NOW))
+    await owners.rekey("ann", "new", LATER)
+    stored = [await sessions.find(f"of {digest}") for digest in ("first", "second", "other")]
+    assert [session is None for session in stored] == [True, True, False]
 
 
 async def test_nobody_is_locked_out_by_a_name_that_is_no_owners(owners: FirestoreOwners) -> None:
