@@ -11,12 +11,14 @@ SECONDS ?= 60
 
 # everything that is installed is a wheel that a lock names by its hash: nothing is built from a source that nobody pinned
 INSTALL = VIRTUAL_ENV=$(CURDIR)/$(1) $(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --requirements
+# the tests in a browser run in the environment of all tests, beside what they alone need
+BROWSER = PYTHONPATH=build/browser/packages $(BIN)/python
 LOCKED := $(call INSTALL,$(VENV))
 
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance mcp-drift fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance mcp-drift fuzz fuzz-api browser browser-test mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -111,6 +113,13 @@ fuzz-api: $(READY) ## schemathesis over the whole OpenAPI document, all checks, 
 	@test -x build/fuzz-api/venv/bin/python || $(PYTHON) -m venv build/fuzz-api/venv
 	@$(call INSTALL,build/fuzz-api/venv) locks/fuzz-api.lock
 	@$(BIN)/python -m tests.campaigns.api --cases $(or $(CASES),20000)
+
+browser: $(READY) ## What the tests in a real browser need: Playwright, axe-core (by npm), and Chromium, where it can be installed
+	@$(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --target build/browser/packages --requirements locks/browser.lock
+	@$(BIN)/python -m tests.browser.installing
+
+browser-test: browser ## Every page of the console in a real browser; FERRYMAN_NO_BROWSER=1 leaves it out where there is none
+	@$(BROWSER) -m tests.browser $(ARGS)
 
 mutants: $(READY) ## Change the library a little in every place: do the tests of the package notice? Hours; SAMPLE=200 of each package
 	@test -x build/mutants/venv/bin/python || $(PYTHON) -m venv build/mutants/venv

@@ -1,0 +1,259 @@
+"""An API in memory that holds one of everything that a page shows, with the texts that a test chooses.
+
+`Texts` gives the text for a place, such as `result`: those of an ordinary day, or hostile ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from fastapi import FastAPI
+
+from ferryman.domain.approvals.form import HttpForm
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.refusal import Refusal
+from ferryman.domain.credits import ledger
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.files.object import Object
+from ferryman.domain.remote_servers.pin import PinState, ToolPin
+from ferryman.domain.remote_servers.server import ServerInfo
+from ferryman.domain.tools.declared import DeclaredTool, build_cluster
+from ferryman.domain.workspaces.audit import AuditEntry
+from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
+from ferryman.inmemory.clock import START
+from tests.builders import build_execution, build_setup, build_step, build_task, build_ticket
+from tests.remote_servers import build_server
+from tests.serving.conftest import Stage, create_app
+from tests.serving.values import build_approval
+
+Texts = Callable[[str], str]
+"""From the name of a place to the text that is in it."""
+
+OWNER = "ann"
+TASK, EXECUTION, RUNNING, APPROVAL, CONVERSATION = "task_report", "exec_done", "exec_running", "appr_open", f"conv_{OWNER}"
+AGENT, SERVER, CLUSTER = f"agent_{OWNER}", "mcp_tracker", "weather"
+CALLS = 6
+DIGESTS = ("1" * 64, "2" * 64)
+
+ORDINARY = {
+    "task": "Weekly weather report",
+    "prompt": "Read the forecast of the week, and post a summary of it to the team.",
+    "input": "Only Hamburg, please.",
+    "say": "I read the forecast first.",
+    "output": "The week stays dry. **Thursday** brings wind from the north; see [the forecast](https://api.example.com/week).",
+    "argument": "https://api.example.com/week?city=hamburg",
+    "result": '{"thursday": {"wind": "7 Bft", "rain": 0.2}}',
+    "refusal": "Refused: api.example.org is no domain of this task.",
+    "label": "weather",
+    "title": "Ferries to the islands",
+    "question": "When does the last ferry leave?",
+    "answer": "The last one leaves at **23:00**.\n\n- from pier 4\n- `daily`",
+    "agent": "Researcher",
+    "system": "You find things out.",
+    "server": "Tracker",
+    "instructions": "Search before you create an issue.",
+    "descriptor": "Search issues by their words.",
+    "descriptor-after": "Search issues by their words and their labels.",
+    "tool-summary": "The forecast of a place",
+    "file": "reports/week-47.md",
+    "audit": "updateTask",
+    "target": "task_report",
+    "person": "Bea",
+    "body": '{"text": "The week stays dry."}',
+    "error": "the model's provider did not answer",
+}
+
+
+def read_ordinary(place: str) -> str:
+    """Return the text of an ordinary day for a place."""
+    return ORDINARY[place]
+
+
+@dataclass(frozen=True)
+class FilledSite:
+    """The API, what it holds, and the key of the person who looks at it."""
+
+    stage: Stage
+    app: FastAPI
+    key: str
+
+
+def build_site(texts: Texts = read_ordinary) -> FilledSite:
+    """Return an API that holds one of everything, with these texts."""
+    stage = Stage()
+    key = stage.owner(OWNER)["Authorization"].removeprefix("Bearer ")
+    deps = replace(stage.deps(), is_local=True, poll_s=0.2)
+    site = FilledSite(stage=stage, app=create_app(deps), key=key)
+    fill(site, texts)
+    return site
+
+
+def build_empty_site() -> FilledSite:
+    """Return an API on the first day of its owner: there is nothing in any list."""
+    stage = Stage()
+    key = stage.owner(OWNER)["Authorization"].removeprefix("Bearer ")
+    memory = stage.memory
+    for stored in (memory.jobs, memory.conversations, memory.messages, memory.mcp_servers, memory.approvals):
+        stored.clear()
+    for more in (memory.standing_approvals, memory.invitations, memory.memberships, memory.people):
+        more.clear()
+    memory.agents.pop(f"agent_{OWNER}")
+    stage.objects._objects.clear()
+    return FilledSite(stage=stage, app=create_app(replace(stage.deps(), is_local=True, poll_s=0.2)), key=key)
+
+
+def fill(site: FilledSite, texts: Texts) -> None:
+    """Store one of everything, with these texts, in the place of what an earlier call has stored."""
+    memory, place = site.stage.memory, derive_default_workspace(OWNER)
+    where = {"owner": OWNER, "workspace": place}
+    memory.tasks[TASK] = build_task(
+        **where,
+        id=TASK,
+        agent=derive_default_agent(place),
+        name=texts("task"),
+        task_prompt=texts("prompt"),
+        model="scripted/hello",
+        tools=("http_get", "http_post"),
+        created_at=START - timedelta(days=2),
+    )
+    _fill_executions(site, texts)
+    memory.agents[AGENT] = replace(memory.agents[AGENT], name=texts("agent"), system_prompt=texts("system"))
+    _fill_conversation(site, texts)
+    memory.approvals[APPROVAL] = build_approval(
+        OWNER,
+        what=HttpForm(method="POST", url=texts("argument"), headers=(("X-Note", texts("label")),), body=texts("body")),
+        id=APPROVAL,
+        execution=RUNNING,
+        task=TASK,
+        seq=CALLS - 1,
+        agent=derive_default_agent(place),
+    )
+    pins = (
+        ToolPin(tool="search", name="tracker__search", state=PinState.CHANGED, digest=DIGESTS[0], pending=DIGESTS[1]),
+        ToolPin(tool="create", name="tracker__create", state=PinState.NEW, pending=DIGESTS[0]),
+        ToolPin(tool="drop", name="tracker__drop", state=PinState.REFUSED, pending=DIGESTS[0], reason=texts("refusal")),
+    )
+    info = ServerInfo(name=texts("server"), title=texts("server"), version=texts("label"))
+    memory.mcp_servers[SERVER] = build_server(
+        **where, id=SERVER, agent=AGENT, pins=pins, info=info, instructions=texts("instructions"), detail=texts("error")
+    )
+    memory.mcp_descriptors[SERVER] = {
+        DIGESTS[0]: _write_descriptor(texts("descriptor")),
+        DIGESTS[1]: _write_descriptor(texts("descriptor-after")),
+    }
+    tool = DeclaredTool(
+        name=f"{CLUSTER}_forecast",
+        description=texts("descriptor"),
+        summary=texts("tool-summary"),
+        url="https://api.example.com/week",
+    )
+    memory.clusters[TASK] = {CLUSTER: (build_cluster(CLUSTER, 1, (tool,)), (tool,))}
+    key = f"workspaces/{place}/{texts('file')}"
+    file = Object(key=key, size_bytes=5, version="1", updated_at=START, content_type="text/markdown", metadata={})
+    site.stage.objects._objects[key] = (file, b"Notes")
+    memory.audit["audit_1"] = AuditEntry(
+        **where, id="audit_1", action=texts("audit"), targets=(texts("target"),), done=True, created_at=START
+    )
+    for name, person in memory.people.items():
+        memory.people[name] = replace(person, name=texts("person"))
+    entry = ledger.record_reservation(memory.executions[EXECUTION], Decimal(100), at=START)
+    memory.entries[entry.id] = entry
+
+
+def _write_descriptor(description: str) -> str:
+    return json.dumps({"name": "search", "description": description, "inputSchema": {"type": "object", "properties": {}}})
+
+
+def _fill_executions(site: FilledSite, texts: Texts) -> None:
+    memory, place = site.stage.memory, derive_default_workspace(OWNER)
+    started = START - timedelta(minutes=10)
+    known: dict[str, Any] = {
+        **{"owner": OWNER, "workspace": place, "task": TASK, "input": texts("input")},
+        **{"labels": {"about": texts("label")}, "created_at": started, "started_at": started, "iterations": 2},
+        **{"usage": Usage(input_tokens=1200, output_tokens=340), "tool_calls_total": CALLS, "events": 2 * CALLS + 3},
+    }
+    memory.executions[EXECUTION] = build_execution(
+        **known, id=EXECUTION, status=Status.COMPLETED, completed_at=START, output=texts("output"), credits_used=Decimal("12.5")
+    )
+    memory.executions["exec_failed"] = build_execution(
+        **{**known, "created_at": started - timedelta(hours=1)},
+        id="exec_failed",
+        status=Status.FAILED,
+        completed_at=START,
+        error=texts("error"),
+    )
+    waiting = {"waiting_for": APPROVAL, "waiting_since": START - timedelta(minutes=1)}
+    memory.executions[RUNNING] = build_execution(**known, **waiting, id=RUNNING, status=Status.RUNNING, credits_used=Decimal(4))
+    for name in (EXECUTION, RUNNING, "exec_failed"):
+        tickets = {seq: _build_call(seq, texts) for seq in range(CALLS)}
+        if name == RUNNING:
+            seq = CALLS - 1
+            open_call = {"state": TicketState.WAITING, "result": None, "settled_at": None, "approval": APPROVAL}
+            tickets[seq] = replace(tickets[seq], **open_call)
+        memory.openings[name] = build_setup(prompt=texts("prompt"), system=texts("system"), started_at=started)
+        uses = [
+            {"type": "tool_use", "id": ticket.call, "name": ticket.tool, "input": dict(ticket.display_arguments)}
+            for ticket in tickets.values()
+        ]
+        memory.steps[name] = {
+            1: build_step(
+                number=1,
+                content=({"type": "text", "text": texts("say")}, *uses),
+                stop_reason="tool_use",
+                calls=CALLS,
+                at=started + timedelta(seconds=3),
+            )
+        }
+        if name == EXECUTION:
+            memory.steps[name][2] = build_step(
+                number=2,
+                content=({"type": "text", "text": texts("output")},),
+                first_call=CALLS,
+                event=2 * CALLS + 3,
+                at=START - timedelta(seconds=2),
+            )
+        memory.tickets[name] = tickets
+
+
+def _build_call(seq: int, texts: Texts) -> Ticket:
+    """Return a call that has ended: those with an odd number run beside the one before, and the fifth one was refused."""
+    begins = START - timedelta(minutes=9) + timedelta(seconds=40 * (seq // 2))
+    arguments = {"url": texts("argument")}
+    if seq == 4:
+        result = ToolCallResult.from_refusal(
+            "http_get", Refusal(reason="not_allowed", message=texts("refusal")), url=texts("argument")
+        )
+    else:
+        result = ToolCallResult(
+            "http_get",
+            texts("result"),
+            url=texts("argument"),
+            method="GET",
+            response_status=200,
+            response_size_bytes=48,
+            latency_ms=12_000.0 + 1000 * seq,
+        )
+    return build_ticket(
+        seq=seq,
+        call=f"toolu_{seq}",
+        display_arguments=arguments,
+        state=TicketState.SETTLED,
+        created_at=begins,
+        sent_at=begins,
+        settled_at=begins + timedelta(seconds=12 + seq),
+        result=result,
+    )
+
+
+def _fill_conversation(site: FilledSite, texts: Texts) -> None:
+    memory = site.stage.memory
+    memory.conversations[CONVERSATION] = replace(memory.conversations[CONVERSATION], title=texts("title"))
+    messages = memory.messages[CONVERSATION]
+    for number, place in ((1, "question"), (2, "answer")):
+        messages[number] = replace(messages[number], content=texts(place))
