@@ -46,6 +46,8 @@ def find_token(markup: str, action: str, page: str) -> str:
 @pytest.fixture
 async def browser(app: FastAPI, stage: Stage) -> AsyncIterator[Browser]:
     """The browser of ann, who is signed in."""
+    # a page asks several groups of routes at once: FastAPI silences warnings while it reads one, for all threads
+    app.state.groups.load_all()
     key = stage.owner("ann")["Authorization"].removeprefix("Bearer ")
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://testserver") as http:
         browser = Browser(http=http)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.domain.executions.execution import Execution, Status
@@ -37,6 +37,9 @@ router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"
 
 InStatus = Annotated[Status | None, Query(description="Only those in this status")]
 IsWaiting = Annotated[bool, Query(description="Only those that wait for a person")]
+SEQ_MAX = 999_999
+"""More calls than any execution can have."""
+
 EVENT = {
     "title": "StreamedEvent",
     "description": "Each event of the stream, as the format has it. Its data is a JSON object, by its kind.",
@@ -151,6 +154,16 @@ async def list_calls(execution: OwnedExecution, deps: Dependencies, paging: ByNu
     here, rest = tickets[: paging.limit], tickets[paging.limit :]
     end = rest[0].seq if rest else None
     return call.CallList(calls=tuple(map(call.to_response, here)), next=paging.write_next(end))
+
+
+@router.get("/executions/{execution_id}/calls/{seq}", dependencies=[READS], summary="One call of an execution, in full")
+async def get_call(
+    execution: OwnedExecution, deps: Dependencies, seq: Annotated[int, Path(ge=0, le=SEQ_MAX, description="From 0")]
+) -> call.CallResponse:
+    tickets = await deps.executions.tickets(execution.id, first=seq, most=1)
+    if not tickets or tickets[0].seq != seq:
+        raise NotFoundError("call")
+    return call.to_response(tickets[0])
 
 
 @router.get(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ferryman.serving.console.pages import approvals, overview, sessions
+from ferryman.serving.console.pages import approvals, execution, executions, overview, sessions
 from ferryman.serving.console.routing import ConsoleRoute
 
 ROUTES: tuple[ConsoleRoute, ...] = (
     *approvals.ROUTES,
+    *executions.ROUTES,
+    *execution.ROUTES,
     *overview.ROUTES,
     *sessions.ROUTES,
 )

@@ -1,0 +1,4 @@
+// One execution: the parts of its page follow its events.
+import { follow, replaceParts } from "./console.js";
+
+follow(`${location.pathname}/live`, { parts: replaceParts });

@@ -1,0 +1,94 @@
+"""A time line of calls, to scale: a bar for each, in lanes so that parallel ones are beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+WIDTH, LANE, BAR, TOP = 1_000, 22, 16, 24
+TICKS = 5
+STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400)
+"""Distances between ticks, in seconds; of a longer time each tick is so many days."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A call: where its bar begins and how wide it is (of `WIDTH`), its lane, and when in seconds after the first one."""
+
+    seq: int
+    tool: str
+    state: str
+    lane: int
+    x: float
+    width: float
+    begin_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """The bars, and the ticks of the axis: where each is, and its label. `height` is that of the whole picture."""
+
+    bars: tuple[Bar, ...]
+    ticks: tuple[tuple[float, str], ...]
+    height: int
+    seconds: float
+
+
+def draw_timeline(calls: Sequence[Mapping[str, Any]], *, end: str) -> Timeline | None:
+    """Return the time line of calls as the API lists them; one that is under way lasts until `end`. None without calls."""
+    if not calls:
+        return None
+    spans = [(_read(call["created_at"]), _read(call["settled_at"] or end)) for call in calls]
+    first = min(begin for begin, _ in spans)
+    seconds = max(max(last for _, last in spans) - first, 0.001)
+    lanes: list[float] = []
+    bars = []
+    for call, (begin, last) in zip(calls, spans, strict=True):
+        lane = next((number for number, free in enumerate(lanes) if free <= begin), len(lanes))
+        lanes[lane:] = [max(last, begin), *lanes[lane + 1 :]]
+        x, width = (begin - first) / seconds * WIDTH, (last - begin) / seconds * WIDTH
+        bars.append(
+            Bar(
+                seq=call["seq"],
+                tool=call["tool"],
+                state=_name_state(call),
+                lane=lane,
+                x=round(x, 2),
+                width=round(max(width, 2), 2),
+                begin_s=round(begin - first, 3),
+                end_s=round(last - first, 3),
+            )
+        )
+    return Timeline(bars=tuple(bars), ticks=_list_ticks(seconds), height=TOP + len(lanes) * LANE, seconds=round(seconds, 3))
+
+
+def _name_state(call: Mapping[str, Any]) -> str:
+    if call["in_doubt"]:
+        return "in-doubt"
+    if call["result"] is None:
+        return "waiting" if call.get("approval") else "running"
+    return "done" if call["result"]["ok"] else "refused" if call["result"]["blocked"] else "failed"
+
+
+def _list_ticks(seconds: float) -> tuple[tuple[float, str], ...]:
+    least = seconds / TICKS
+    step = next((step for step in STEPS_S if step >= least), 86_400 * (least // 86_400 + 1))
+    count = int(seconds / step)
+    return tuple((round(number * step / seconds * WIDTH, 2), _write_seconds(number * step)) for number in range(count + 1))
+
+
+def _write_seconds(seconds: float) -> str:
+    if seconds >= 86_400:
+        return f"{seconds / 86_400:g} d"
+    if seconds >= 3_600:
+        return f"{seconds / 3_600:g} h"
+    if seconds >= 60:
+        return f"{seconds / 60:g} min"
+    return f"{seconds:g} s" if seconds >= 1 or not seconds else f"{seconds * 1000:g} ms"
+
+
+def _read(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
