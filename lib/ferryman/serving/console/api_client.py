@@ -17,6 +17,8 @@ from starlette.types import ASGIApp, Message, Scope
 
 from ferryman.serving.api.access import KEY_DIGEST, WORKSPACE_HEADER
 
+ONCE_CHARACTERS_MAX = 100
+
 STREAM_MESSAGES_MAX = 16
 """How many parts of a stream wait for a slow reader; then its sender waits."""
 
@@ -66,7 +68,7 @@ class ApiClient:
 
     async def post(self, path: str, body: Any = None, *, once: str = "", **query: Any) -> Any:
         """Return the JSON of the answer to a POST; `once` is its idempotency key. Raise `ApiProblemError`."""
-        return (await self.ask("POST", path, query=query, body=body, headers={"Idempotency-Key": once} if once else {})).body
+        return (await self.ask("POST", path, query=query, body=body, headers=write_once(once))).body
 
     async def patch(self, path: str, body: Any) -> Any:
         """Return the JSON of the answer to a PATCH. Raise `ApiProblemError`."""
@@ -168,6 +170,12 @@ class ApiClient:
             "state": dict(self.origin.get("state", {})),
             KEY_DIGEST: self.digest,
         }
+
+
+def write_once(once: str) -> dict[str, str]:
+    """Return the header that has a change made once, whatever a form has in the place of the key that its page was given."""
+    plain = "".join(character for character in once[:ONCE_CHARACTERS_MAX] if character.isascii() and character.isalnum())
+    return {"Idempotency-Key": f'"{plain}"'} if plain else {}
 
 
 async def _run(app: ASGIApp, scope: Scope, receive: Any, messages: asyncio.Queue[Message]) -> None:

@@ -9,11 +9,13 @@ NOTICES = {
     "cancelled": "Cancelled: nothing more is sent; what is under way ends.",
     "created": "Created.",
     "deleted": "Deleted.",
+    "deleting": "It is being deleted, with everything in it.",
     "halted": "Everything is stopped, and nothing starts until you let it.",
     "released": "Executions may start again.",
     "revoked": "Revoked.",
     "saved": "Saved.",
     "signed-out": "You are signed out.",
     "started": "Started.",
+    "stopped": "Stopped: what was written until then is kept.",
     "workspace": "You are in another workspace now.",
 }

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from ferryman.serving.console.pages import approvals, execution, executions, overview, sessions
+from ferryman.serving.console.pages import (
+    approvals,
+    conversation,
+    conversations,
+    execution,
+    executions,
+    overview,
+    sessions,
+)
 from ferryman.serving.console.routing import ConsoleRoute
 
 ROUTES: tuple[ConsoleRoute, ...] = (
     *approvals.ROUTES,
+    *conversation.ROUTES,
+    *conversations.ROUTES,
     *executions.ROUTES,
     *execution.ROUTES,
     *overview.ROUTES,

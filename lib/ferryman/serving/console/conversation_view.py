@@ -1,0 +1,106 @@
+"""Messages of a conversation as a page shows them: texts as Markdown, calls beside them, and answers that are still written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ferryman import offload
+from ferryman.serving.console.approval_view import load_approval
+from ferryman.serving.console.markdown import render_markdown
+from ferryman.serving.console.routing import PageRequest
+
+HERE_MAX = 4_000
+"""Texts with more characters together are rendered in a worker: nobody's text holds up other pages."""
+
+TEXT_MAX = 20_000
+"""How much of one message a conversation shows, before a link to all of it."""
+
+CALLS_MAX = 100
+APPROVALS_MAX = 5
+
+offload.preload(render_markdown)
+
+
+def render_all(texts: Sequence[str]) -> list[str]:
+    """Return the markup of each text."""
+    return [str(render_markdown(text)) for text in texts]
+
+
+async def render_texts(owner: str, texts: Sequence[str]) -> list[Markup]:
+    """Return the markup of each text, as it is where that takes too long."""
+    if sum(map(len, texts)) <= HERE_MAX:
+        rendered = render_all(texts)
+    else:
+        try:
+            rendered = await offload.run(owner, offload.TEXT, render_all, list(texts))
+        except offload.OverBudgetError:
+            return [Markup("<pre>{}</pre>").format(text) for text in texts]
+    return [Markup(markup) for markup in rendered]  # noqa: S704 - of render_markdown, which escapes
+
+
+async def describe_messages(request: PageRequest, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the template shows of messages of the API: the pieces of each in their order."""
+    described = [{**message, "pieces": list(_list_pieces(message))} for message in messages]
+    pieces = [piece for message in described for piece in message["pieces"] if piece["kind"] == "text"]
+    for piece, markup in zip(
+        pieces, await render_texts(request.session.owner, [piece["text"] for piece in pieces]), strict=True
+    ):
+        piece["markup"] = markup
+    return described
+
+
+async def describe_pending(request: PageRequest, pending: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
+    """Return what the template shows of an answer that is waited for: its calls so far, and what waits for a person."""
+    execution = pending["execution_id"]
+    calls = await request.api.get(f"/v1/executions/{execution}/calls", limit=CALLS_MAX)
+    approvals = []
+    if any(call["state"] == "waiting" for call in calls["calls"]):
+        waiting = await request.api.get("/v1/approvals", execution=execution, state="pending", limit=APPROVALS_MAX)
+        for item in waiting["approvals"]:
+            approval = await request.api.get(f"/v1/approvals/{item['approval_id']}")
+            approvals.append(await load_approval(request, approval, rights))
+    described = [
+        {
+            "kind": "call",
+            "name": call["called_as"] or call["tool"],
+            "arguments": call["arguments"],
+            "result": None if call["result"] is None else call["result"]["content"],
+            "state": _name_state(call),
+        }
+        for call in calls["calls"]
+    ]
+    return {"number": pending["number"], "execution_id": execution, "calls": described, "approvals": approvals}
+
+
+def _name_state(call: Mapping[str, Any]) -> str:
+    if call["result"] is None:
+        return str(call["state"])
+    return "done" if call["result"]["ok"] else "failed"
+
+
+def _list_pieces(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if message["role"] != "assistant":
+        return
+    results = {result["toolCallId"]: result["content"] for result in message["toolResults"]}
+    texts = False
+    for turn in message["messages"]:
+        if turn["role"] != "assistant":
+            continue
+        if turn["content"]:
+            texts = True
+            yield _shorten(turn["content"])
+        for call in turn.get("toolCalls", ()):
+            yield {"kind": "call", "state": "", **_pick(call), "result": results.get(call["id"])}
+    if not texts and message["content"]:
+        yield _shorten(message["content"])
+
+
+def _shorten(text: str) -> dict[str, Any]:
+    return {"kind": "text", "text": text[:TEXT_MAX], "characters": len(text), "is_cut": len(text) > TEXT_MAX}
+
+
+def _pick(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": call["name"], "arguments": call["arguments"]}
