@@ -45,11 +45,19 @@ export function replaceParts(parts) {
   }
 }
 
+/** Return a moment in the reader's zone, as long as the server's text in UTC, so that nothing moves. */
+function writeMoment(moment) {
+  const two = (number) => String(number).padStart(2, "0");
+  const [east, minutes] = [moment.getTimezoneOffset() <= 0 ? "+" : "-", Math.abs(moment.getTimezoneOffset())];
+  const zone = `${east}${two(Math.floor(minutes / 60))}${minutes % 60 ? `:${two(minutes % 60)}` : ""}`;
+  const day = [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join("-");
+  return `${day} ${[moment.getHours(), moment.getMinutes(), moment.getSeconds()].map(two).join(":")} ${zone}`;
+}
+
 /** Write the moments below `root` in the reader's zone; UTC stays in their title. */
 export function localize(root) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
   const moments = root.matches?.("time") ? [root] : root.querySelectorAll("time[datetime]");
-  for (const time of moments) time.textContent = format.format(new Date(time.dateTime));
+  for (const time of moments) time.textContent = writeMoment(new Date(time.dateTime));
 }
 
 /** Ask the page at `address` for its parts with these ids, and show them. Resolve to whether they came. */
