@@ -23,6 +23,7 @@ SAMPLES = {
     "executions": EXECUTION,
     "files": "notes.md",
     "jobs": f"job_{OWNER}",
+    "messages": "2",
     "people": f"person_{OWNER}",
     "servers": SERVER,
     "tasks": TASK,
