@@ -38,6 +38,7 @@ ARGUMENTS: dict[str, Any] = {
     "file": "{key}",
     "message": "{message_number}",
     "standing_approval": "{standing_approval_id}",
+    "seq": "{seq}",
     "session": "{session_id}",
     **{thing: f"{{{thing}_id}}" for thing in THINGS},
 }

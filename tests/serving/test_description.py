@@ -52,6 +52,8 @@ def test_nothing_is_served_that_is_not_described(app: FastAPI) -> None:
     assert paths(app.routes) - set(app.openapi()["paths"]) <= {
         "/openapi.json",
         "/docs",
+        "/console",
+        "/console/{rest:path}",
         "/approvals/{approval_id}",
         "/oauth/client.json",
         "/mcp",

@@ -43,6 +43,7 @@ class AsyncMethods:
     iterate_executions = async_pager(executions.list_executions)
     get_execution = async_method(executions.get_execution)
     cancel_execution = async_method(executions.cancel_execution)
+    get_call = async_method(executions.get_call)
     list_calls = async_method(executions.list_calls)
     iterate_calls = async_pager(executions.list_calls)
     list_receipts = async_method(executions.list_receipts)

@@ -43,6 +43,7 @@ class Methods:
     iterate_executions = pager(executions.list_executions)
     get_execution = method(executions.get_execution)
     cancel_execution = method(executions.cancel_execution)
+    get_call = method(executions.get_call)
     list_calls = method(executions.list_calls)
     iterate_calls = pager(executions.list_calls)
     list_receipts = method(executions.list_receipts)

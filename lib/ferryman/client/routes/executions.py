@@ -67,6 +67,11 @@ def list_calls(
     return get(build_path("executions", execution, "calls"), read_page("calls"), limit=limit, cursor=cursor)
 
 
+def get_call(execution: str, seq: int) -> ApiRequest[answers.CallJson]:
+    """Return one of the execution's calls by its number, from 0, with its result in full."""
+    return get(build_path("executions", execution, "calls", str(seq)), read_as(answers.CallJson))
+
+
 def list_receipts(execution: str, *, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[Json]]:
     """Return a page of the execution's receipts, in their order."""
     return get(build_path("executions", execution, "receipts"), read_page("entries"), limit=limit, cursor=cursor)

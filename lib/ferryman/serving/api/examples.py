@@ -294,6 +294,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         "getExecution": ended,
         "cancelExecution": queued.model_copy(update={"status": Status.KILLED, "completed_at": LATER, "cancel_requested": True}),
         **dict.fromkeys(("listTaskExecutions", "listExecutions"), execution.ExecutionList.model_validate(executions)),
+        "getCall": call.CallResponse.model_validate(_CALL),
         "listCalls": call.CallList.model_validate({"calls": [_CALL], "next": None}),
         "listReceipts": receipt.ReceiptChain.model_validate(
             {"format": receipt.FORMAT, "execution": EXECUTION, "entries": [_RECEIPT], "keys": keys, "next": CURSOR}
