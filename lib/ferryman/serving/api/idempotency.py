@@ -151,7 +151,7 @@ async def _once(
     except idempotency.MalformedKeyError as error:
         raise HTTPException(400, f"{HEADER} {error}") from None
     once = IdempotentRequest(
-        deps=deps, caller=caller, api_key=str(keys.parse_key(request.headers.get("authorization"))), key=key
+        deps=deps, caller=caller, api_key=keys.parse_key(request.headers.get("authorization")) or caller.digest, key=key
     )
     request.state.once = once
     if not request.url.path.endswith(IMPORT_PATH):  # a large body is read when it is its turn, and the route begins then

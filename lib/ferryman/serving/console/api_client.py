@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -176,6 +176,15 @@ def write_once(once: str) -> dict[str, str]:
     """Return the header that has a change made once, whatever a form has in the place of the key that its page was given."""
     plain = "".join(character for character in once[:ONCE_CHARACTERS_MAX] if character.isascii() and character.isalnum())
     return {"Idempotency-Key": f'"{plain}"'} if plain else {}
+
+
+async def ask_together(*requests: Awaitable[Any]) -> list[Any]:
+    """Return the answers of requests that are under way at the same time. Raise what the first of them raises that fails."""
+    answers = await asyncio.gather(*requests, return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return answers
 
 
 async def _run(app: ASGIApp, scope: Scope, receive: Any, messages: asyncio.Queue[Message]) -> None:

@@ -20,10 +20,9 @@ from ferryman.serving.console.assets import answer_asset
 from ferryman.serving.console.forms import is_foreign, read_form, refuse_foreign
 from ferryman.serving.console.parts import find_parts
 from ferryman.serving.console.rendering import render_page, render_plain
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import PARTS_HEADER, ROOT, ConsoleRoute, Page, PageRequest, Redirect
 from ferryman.serving.console.security_headers import HEADERS
 
-PARTS_HEADER = "ferryman-parts"
 PARTS_MAX = 100
 
 

@@ -16,6 +16,8 @@ from ferryman.serving.console.cookies import SignedSession
 from ferryman.serving.console.forms import Form
 
 ROOT = "/console"
+PARTS_HEADER = "ferryman-parts"
+"""Which elements of a page a request asks for, by their ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,11 @@ class PageRequest:
     params: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     form: Form = field(default_factory=dict, repr=False)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether parts of the page are asked for alone, as a page does that is open."""
+        return PARTS_HEADER in self.request.headers
 
     def read_field(self, name: str) -> str:
         """Return the value of a field of the form, "" where it is not there; the first one where it is there twice."""
