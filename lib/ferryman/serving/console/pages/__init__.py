@@ -8,6 +8,7 @@ from ferryman.serving.console.pages import (
     conversations,
     execution,
     executions,
+    ledger,
     overview,
     sessions,
 )
@@ -19,6 +20,7 @@ ROUTES: tuple[ConsoleRoute, ...] = (
     *conversations.ROUTES,
     *executions.ROUTES,
     *execution.ROUTES,
+    *ledger.ROUTES,
     *overview.ROUTES,
     *sessions.ROUTES,
 )
