@@ -18,7 +18,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance mcp-drift fuzz fuzz-api browser browser-test mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance mcp-drift fuzz fuzz-api browser browser-test pictures mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -120,6 +120,9 @@ browser: $(READY) ## What the tests in a real browser need: Playwright, axe-core
 
 browser-test: browser ## Every page of the console in a real browser; FERRYMAN_NO_BROWSER=1 leaves it out where there is none
 	@$(BROWSER) -m tests.browser $(ARGS)
+
+pictures: browser ## The two pictures of the README, docs/images/console-*.png
+	@$(BROWSER) -m tests.browser.pictures
 
 mutants: $(READY) ## Change the library a little in every place: do the tests of the package notice? Hours; SAMPLE=200 of each package
 	@test -x build/mutants/venv/bin/python || $(PYTHON) -m venv build/mutants/venv
