@@ -11,6 +11,7 @@ import pytest
 
 from ferryman.domain.executions.execution import Status
 from ferryman.inmemory.clock import START
+from ferryman.serving.console.pages.audit import verify_chain
 from tests.builders import build_execution
 from tests.serving.conftest import Stage
 
@@ -74,3 +75,19 @@ async def test_who_has_seen_its_end_is_told_to_stay_away(browser: Browser) -> No
     last = re.findall(r"^id: (.*)$", stream.text, re.MULTILINE)[-1]
     again = await browser.open(f"{PATH}/live?after={last}")
     assert again.text == "event: end\ndata: {}\n\n"
+
+
+async def test_an_audit_of_nothing_says_that_nothing_is_signed(browser: Browser) -> None:
+    page = await browser.open(f"{PATH}/audit")
+    assert "NOTHING IS SIGNED" in page.text
+
+
+async def test_an_audit_of_another_owner_is_not_there(browser: Browser, stage: Stage) -> None:
+    stage.memory.executions["exec_two"] = build_execution(id="exec_two", owner="bob")
+    assert (await browser.open("/console/executions/exec_two/audit")).status_code == 404
+
+
+def test_a_chain_that_was_changed_is_wrong() -> None:
+    entry = {"kind": "opened"}
+    chain = {"format": "ferryman-receipts/2", "execution": ID, "entries": [entry], "keys": {}, "next": None}
+    assert verify_chain(chain)[0] == "wrong"

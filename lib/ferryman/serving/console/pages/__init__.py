@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ferryman.serving.console.pages import (
     approvals,
+    audit,
     conversation,
     conversations,
     execution,
@@ -16,6 +17,7 @@ from ferryman.serving.console.routing import ConsoleRoute
 
 ROUTES: tuple[ConsoleRoute, ...] = (
     *approvals.ROUTES,
+    *audit.ROUTES,
     *conversation.ROUTES,
     *conversations.ROUTES,
     *executions.ROUTES,
