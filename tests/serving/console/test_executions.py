@@ -22,7 +22,7 @@ PATH = f"/console/executions/{ID}"
 
 
 @pytest.fixture(autouse=True)
-def _stored(stage: Stage) -> None:
+def _store_execution(stage: Stage) -> None:
     stage.owner("ann")
     stage.memory.executions[ID] = build_execution(
         id=ID,
