@@ -12,6 +12,7 @@ from ferryman.serving.console.pages import (
     ledger,
     overview,
     sessions,
+    tasks,
 )
 from ferryman.serving.console.routing import ConsoleRoute
 
@@ -25,4 +26,5 @@ ROUTES: tuple[ConsoleRoute, ...] = (
     *ledger.ROUTES,
     *overview.ROUTES,
     *sessions.ROUTES,
+    *tasks.ROUTES,
 )

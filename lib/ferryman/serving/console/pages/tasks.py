@@ -1,0 +1,232 @@
+"""Tasks: the list, a new one, and one with all of its fields, which is started, turned on and off, and deleted here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from ferryman.domain.approvals.visible import show_text
+from ferryman.serving.console.api_client import ApiProblemError
+from ferryman.serving.console.form_fields import FormField, find_changes, read_body, repeat_values, write_values
+from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+
+PATH = f"{ROOT}/tasks"
+NEW_PATH = f"{PATH}/new"
+
+SCHEDULES = (("", "only when it is started"), ("cron", "cron"), ("once", "once"), ("delayed", "delayed"))
+SCHEDULE_FIELDS = (
+    FormField(name="schedule.type", label="Runs by itself", kind="choice", options=SCHEDULES, when_empty="omit"),
+    FormField(
+        name="schedule.cron", label="Cron", help="Five fields in UTC, as 0 9 * * MON-FRI; of type cron", when_empty="omit"
+    ),
+    FormField(name="schedule.at", label="At", help="As 2026-12-01T09:00:00Z; of type once", when_empty="omit"),
+    FormField(name="schedule.after_s", label="After (seconds)", kind="number", help="Of type delayed", when_empty="omit"),
+)
+
+
+async def show_tasks(request: PageRequest) -> Page:
+    """Show the tasks of the workspace, oldest first."""
+    listed, agents = await asyncio.gather(
+        request.api.get("/v1/tasks", cursor=request.query.get("cursor")), request.api.get("/v1/agents", limit=100)
+    )
+    names = {agent["agent_id"]: agent["name"] for agent in agents["agents"]}
+    return Page(template="tasks.html", title="Tasks", values={"listed": listed, "agent_names": names})
+
+
+async def show_new_task(request: PageRequest) -> Page:
+    """Show the form of a task that is not there yet."""
+    fields = await _build_fields(request)
+    initial = {"webhook_match": "host", "tool_loading": "all", "enabled": True, "temperature": 0.3, "max_tokens": 4096}
+    return _show_form(fields, write_values(fields, initial), {})
+
+
+async def create_task(request: PageRequest) -> Page | Redirect:
+    """Store the task that was typed."""
+    fields = await _build_fields(request)
+    try:
+        created = await request.api.post("/v1/tasks", _read_task(fields, request, {}), once=request.read_field("once"))
+    except ApiProblemError as error:
+        return _show_form(fields, repeat_values(fields, request.form), _find_errors(error), status=error.status)
+    return Redirect(path=f"{PATH}/{created['task_id']}", done="created")
+
+
+async def show_task(request: PageRequest) -> Page:
+    """Show a task, with what can be done with it."""
+    return await _show(request)
+
+
+async def change_task(request: PageRequest) -> Page | Redirect:
+    """Store the fields that differ from what is stored: a schedule that is as it was is not set again."""
+    stored, fields = await _get(request), await _build_fields(request)
+    try:
+        body = _read_task(fields, request, stored)
+        changes = find_changes(body, stored)
+        if changes:
+            await request.api.patch(f"/v1/tasks/{stored['task_id']}", changes)
+    except ApiProblemError as error:
+        return await _show(request, error, typed=repeat_values(fields, request.form))
+    return Redirect(path=request.path, done="saved")
+
+
+async def turn_on(request: PageRequest) -> Page | Redirect:
+    """Let the task be started, and its schedule run."""
+    return await _switch(request, is_enabled=True)
+
+
+async def turn_off(request: PageRequest) -> Page | Redirect:
+    """Let nothing start the task until it is turned on."""
+    return await _switch(request, is_enabled=False)
+
+
+async def start_task(request: PageRequest) -> Page | Redirect:
+    """Start an execution of the task."""
+    body = {"input": request.read_field("input")} if request.read_field("input") else {}
+    try:
+        started = await request.api.post(
+            f"/v1/tasks/{request.params['task']}/executions", body, once=request.read_field("once")
+        )
+    except ApiProblemError as error:
+        return await _show(request, error)
+    return Redirect(path=f"{ROOT}/executions/{started['execution_id']}", done="started")
+
+
+async def delete_task(request: PageRequest) -> Redirect:
+    """Delete the task and its credentials, where the box of the form was ticked."""
+    require_consent(request)
+    await request.api.delete(f"/v1/tasks/{request.params['task']}")
+    return Redirect(path=PATH, done="deleted")
+
+
+def require_consent(request: PageRequest) -> None:
+    """Raise 422 for the form of a deletion whose box was not ticked."""
+    if request.read_field("sure") != "true":
+        raise HTTPException(422, "sure: tick the box of what is to be deleted")
+
+
+async def _switch(request: PageRequest, *, is_enabled: bool) -> Page | Redirect:
+    try:
+        await request.api.patch(f"/v1/tasks/{request.params['task']}", {"enabled": is_enabled})
+    except ApiProblemError as error:
+        return await _show(request, error)
+    return Redirect(path=request.path, done="saved")
+
+
+async def _get(request: PageRequest) -> dict[str, Any]:
+    task: dict[str, Any] = await request.api.get(f"/v1/tasks/{request.params['task']}")
+    return task
+
+
+async def _show(request: PageRequest, refused: ApiProblemError | None = None, typed: Mapping[str, str] | None = None) -> Page:
+    if refused is not None and refused.status in (401, 404):
+        raise refused
+    task, fields = await _get(request), await _build_fields(request)
+    return Page(
+        template="task.html",
+        title=show_text(task["name"]),
+        values={
+            "task": task,
+            "fields": fields,
+            "values": typed or write_values(fields, task | _flatten(task["schedule"])),
+            "errors": {} if refused is None else _find_errors(refused),
+            "here": f"{PATH}/{task['task_id']}",
+            "typed_input": request.read_field("input"),
+        },
+        status=200 if refused is None else refused.status,
+    )
+
+
+def _show_form(fields: tuple[FormField, ...], values: Mapping[str, str], errors: Mapping[str, str], status: int = 200) -> Page:
+    known = {"fields": fields, "values": values, "errors": errors}
+    return Page(template="task_new.html", title="New task", values=known, status=status)
+
+
+def _find_errors(error: ApiProblemError) -> Mapping[str, str]:
+    return error.by_field or {error.title: error.detail}
+
+
+def _flatten(schedule: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {f"schedule.{name}": value for name, value in (schedule or {}).items()}
+
+
+def _read_task(fields: tuple[FormField, ...], request: PageRequest, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of a task. Its schedule has what was typed, and is the stored one where that says the same."""
+    body = read_body(fields, request.form)
+    typed = {name: body.pop(f"schedule.{name}") for name in ("type", "cron", "at", "after_s") if f"schedule.{name}" in body}
+    before = stored.get("schedule")
+    same = before is not None and {name: value for name, value in before.items() if value is not None} == typed
+    body["schedule"] = before if same else typed if "type" in typed else None
+    return body
+
+
+async def _build_fields(request: PageRequest) -> tuple[FormField, ...]:
+    """Return the fields of a task, with the agents and models that it may name."""
+    agents, models = await asyncio.gather(request.api.get("/v1/agents", limit=100), request.api.get("/v1/models", limit=100))
+    agent_options = [(agent["agent_id"], show_text(agent["name"])) for agent in agents["agents"] if not agent["archived"]]
+    named = ", ".join(model["name"] for model in models["models"])
+    return (
+        FormField(name="name", label="Name", is_required=True),
+        FormField(name="description", label="Description"),
+        FormField(name="system_prompt", label="System prompt", kind="long"),
+        FormField(
+            name="task_prompt",
+            label="Prompt",
+            kind="long",
+            is_required=True,
+            help="May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}",
+        ),
+        FormField(name="agent_id", label="Agent", kind="choice", options=agent_options, when_empty="null"),
+        FormField(name="model", label="Model", when_empty="null", help=f"Empty: its agent's. Known: {named}"),
+        FormField(name="tools", label="Tools", kind="lines", help="A name a line"),
+        FormField(name="integrations", label="Integrations", kind="lines", help="A service a line"),
+        FormField(name="webhook_urls", label="Webhook URLs", kind="lines", help="An https URL a line"),
+        FormField(
+            name="webhook_match", label="Webhooks match by", kind="choice", options=(("host", "host"), ("url", "whole URL"))
+        ),
+        FormField(
+            name="tool_loading",
+            label="Tools that the model is shown",
+            kind="choice",
+            options=(("all", "all"), ("context-aware", "those that the prompt asks for")),
+        ),
+        FormField(
+            name="approvals",
+            label="Approval rules",
+            kind="json",
+            when_empty="omit",
+            help="A list of rules, as the API has them",
+        ),
+        FormField(name="max_iterations", label="Turns of an execution at most", kind="number", when_empty="omit"),
+        FormField(name="max_credits", label="Credits of an execution at most", kind="number", when_empty="omit"),
+        FormField(
+            name="max_credits_month",
+            label="Credits in a month at most",
+            help="Empty: the plan's limit",
+            kind="number",
+            when_empty="null",
+        ),
+        FormField(
+            name="temperature",
+            label="Temperature",
+            help="0 to 1; empty for models that take none",
+            kind="number",
+            when_empty="null",
+        ),
+        FormField(name="max_tokens", label="Tokens of an answer at most", kind="number", when_empty="omit"),
+        FormField(name="enabled", label="Enabled", kind="check"),
+        *SCHEDULE_FIELDS,
+    )
+
+
+ROUTES = (
+    ConsoleRoute(path=PATH, show=show_tasks, section="tasks"),
+    ConsoleRoute(path=NEW_PATH, show=show_new_task, section="tasks", actions={"create": create_task}),
+    ConsoleRoute(
+        path=f"{PATH}/{{task}}",
+        show=show_task,
+        section="tasks",
+        actions={"change": change_task, "on": turn_on, "off": turn_off, "start": start_task, "delete": delete_task},
+    ),
+)
