@@ -11,6 +11,7 @@ from ferryman.serving.console.pages import (
     executions,
     ledger,
     overview,
+    people,
     sessions,
     tasks,
 )
@@ -25,6 +26,7 @@ ROUTES: tuple[ConsoleRoute, ...] = (
     *execution.ROUTES,
     *ledger.ROUTES,
     *overview.ROUTES,
+    *people.ROUTES,
     *sessions.ROUTES,
     *tasks.ROUTES,
 )
