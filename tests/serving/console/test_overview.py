@@ -36,9 +36,9 @@ async def test_who_has_no_task_is_led_to_the_first_one(browser: Browser, client:
 async def test_a_schedule_fires_next(browser: Browser, client: httpx.AsyncClient) -> None:
     body = {**TASK, "name": "<b>nightly</b>", "schedule": {"type": "cron", "cron": "0 3 * * *"}}
     task = (await client.post("/v1/tasks", json=body)).json()
-    shown = find_section((await browser.open("/console")).text, "next")
-    assert "&lt;b&gt;nightly" in shown
-    assert f'datetime="{task["next_fire_at"]}"' in shown
+    section = find_section((await browser.open("/console")).text, "next")
+    assert "&lt;b&gt;nightly" in section
+    assert f'datetime="{task["next_fire_at"]}"' in section
 
 
 async def test_halt_stops_the_owner_and_release_ends_it(browser: Browser, client: httpx.AsyncClient) -> None:

@@ -10,9 +10,9 @@ from .readback import find_section
 
 async def test_what_members_write_is_escaped(browser: Browser, client: httpx.AsyncClient) -> None:
     await client.post("/v1/invitations", json={"name": "<script>alert(1)</script>", "role": "viewer"})
-    shown = find_section((await browser.open("/console/people")).text, "invitations")
-    assert "<script" not in shown
-    assert "&lt;script&gt;" in shown
+    section = find_section((await browser.open("/console/people")).text, "invitations")
+    assert "<script" not in section
+    assert "&lt;script&gt;" in section
 
 
 async def test_an_invitation_is_withdrawn(browser: Browser, client: httpx.AsyncClient) -> None:
