@@ -1,4 +1,4 @@
-"""`make pictures`: the two pictures of the README: an execution that runs, and what waits for a person."""
+"""`make pictures`: two pictures for the README: an execution that runs, and what waits for a person."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.serving.console.live import StreamedEvent, read_events
+from ferryman.serving.console.live import RelayedEvent, read_events
 
 STREAM = b': hello\n\nid: 1\nevent: turn\ndata: {"a": 1}\n\n: still here\n\nid: 2\ndata: {"b": "\\u00e9"}\n\n'
-EVENTS = [StreamedEvent(id="1", kind="turn", data={"a": 1}), StreamedEvent(id="2", kind="message", data={"b": "é"})]
+EVENTS = [RelayedEvent(id="1", kind="turn", data={"a": 1}), RelayedEvent(id="2", kind="message", data={"b": "é"})]
 
 
 async def split(places: list[int]) -> AsyncIterator[bytes]:

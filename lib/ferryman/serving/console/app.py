@@ -20,7 +20,7 @@ from ferryman.serving.console.assets import answer_asset
 from ferryman.serving.console.forms import is_foreign, read_form, refuse_foreign
 from ferryman.serving.console.parts import find_parts
 from ferryman.serving.console.rendering import render_page, render_plain
-from ferryman.serving.console.routing import PARTS_HEADER, ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import PARTS_HEADER, ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 from ferryman.serving.console.security_headers import HEADERS
 
 PARTS_MAX = 100
@@ -59,7 +59,7 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
         params: Mapping[str, str] = request.path_params
         if not all(is_id(value) for name, value in params.items() if f"{{{name}}}" in route.path):
             raise HTTPException(404, "there is no such page")
-        page_request = PageRequest(
+        page_request = ConsoleRequest(
             request=request,
             path=request.url.path,
             session=session,
@@ -81,7 +81,7 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
         return _show_error(request, 503, "Try again", "A service behind this one does not answer.", {})
 
 
-async def _run(deps: ApiDependencies, page_request: PageRequest, route: ConsoleRoute) -> Response:
+async def _run(deps: ApiDependencies, page_request: ConsoleRequest, route: ConsoleRoute) -> Response:
     handler = route.show
     if page_request.request.method == "POST":
         if (action := page_request.read_field("do")) == "sign-out":
@@ -92,9 +92,11 @@ async def _run(deps: ApiDependencies, page_request: PageRequest, route: ConsoleR
     result = await handler(page_request)
     if isinstance(result, Redirect):
         return sign_in.redirect(page_request.path, f"{result.path}?done={result.done}" if result.done else result.path)
-    if not isinstance(result, Page):
+    if not isinstance(result, ConsolePage):
         return result
-    markup = render_page(Page(**{**_list_fields(result), "values": {"section": route.section, **result.values}}), page_request)
+    markup = render_page(
+        ConsolePage(**{**_list_fields(result), "values": {"section": route.section, **result.values}}), page_request
+    )
     part_names = page_request.request.headers.get(PARTS_HEADER)
     if part_names is not None:
         parts = find_parts(markup, part_names.split(",")[:PARTS_MAX])
@@ -102,7 +104,7 @@ async def _run(deps: ApiDependencies, page_request: PageRequest, route: ConsoleR
     return HTMLResponse(markup, status_code=result.status, headers=HEADERS)
 
 
-def _list_fields(page: Page) -> dict[str, Any]:
+def _list_fields(page: ConsolePage) -> dict[str, Any]:
     return {"template": page.template, "title": page.title, "values": page.values, "status": page.status}
 
 

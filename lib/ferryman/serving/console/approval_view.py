@@ -16,7 +16,7 @@ from ferryman.domain.approvals.rendering import ShownLine, render_form
 from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.flow_graph import build_flow
 from ferryman.serving.console.questions import list_inputs
-from ferryman.serving.console.routing import PageRequest
+from ferryman.serving.console.routing import ConsoleRequest
 
 CHARACTERS_MAX = 10_000
 """A form with more is rendered in a worker."""
@@ -24,7 +24,7 @@ CHARACTERS_MAX = 10_000
 MARKS = {Change.NEW: "ins", Change.REMOVED: "del"}
 
 
-async def load_approval(request: PageRequest, approval: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
+async def load_approval(request: ConsoleRequest, approval: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
     """Return what the template shows of an `approval` of the API. `rights` are those of who looks at it."""
     form = approval["form"]
     earlier = approval["before"]

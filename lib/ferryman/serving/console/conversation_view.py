@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ferryman import offload
 from ferryman.serving.console.approval_view import load_approval
 from ferryman.serving.console.markdown import render_markdown
-from ferryman.serving.console.routing import PageRequest
+from ferryman.serving.console.routing import ConsoleRequest
 
 HERE_MAX = 4_000
 """Texts with more characters together are rendered in a worker: nobody's text holds up other pages."""
@@ -41,7 +41,7 @@ async def render_texts(owner: str, texts: Sequence[str]) -> list[Markup]:
     return [Markup(markup) for markup in rendered]  # noqa: S704 - of render_markdown, which escapes
 
 
-async def describe_messages(request: PageRequest, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+async def describe_messages(request: ConsoleRequest, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what the template shows of messages of the API: the pieces of each in their order."""
     described = [{**message, "pieces": list(_list_pieces(message))} for message in messages]
     pieces = [piece for message in described for piece in message["pieces"] if piece["kind"] == "text"]
@@ -52,7 +52,7 @@ async def describe_messages(request: PageRequest, messages: Sequence[Mapping[str
     return described
 
 
-async def describe_pending(request: PageRequest, pending: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
+async def describe_pending(request: ConsoleRequest, pending: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
     """Return what the template shows of an answer that is waited for: its calls so far, and what waits for a person."""
     execution = pending["execution_id"]
     calls = await request.api.get(f"/v1/executions/{execution}/calls", limit=CALLS_MAX)

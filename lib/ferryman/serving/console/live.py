@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving.console.routing import PageRequest
+from ferryman.serving.console.routing import ConsoleRequest
 from ferryman.serving.console.security_headers import HEADERS
 from ferryman.serving.streams.frame import KEEP_ALIVE, MEDIA_TYPE
 
@@ -28,7 +28,7 @@ EVENTS_WAITING_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamedEvent:
+class RelayedEvent:
     """An event of the API's stream; `id` is what a stream goes on after."""
 
     id: str
@@ -36,11 +36,11 @@ class StreamedEvent:
     data: Any = field(repr=False)
 
 
-RenderEvents = Callable[[Sequence[StreamedEvent]], Awaitable[Mapping[str, Any]]]
+RenderEvents = Callable[[Sequence[RelayedEvent]], Awaitable[Mapping[str, Any]]]
 """Returns what is sent for some events, by the kind that the page's script listens to."""
 
 
-async def relay_events(request: PageRequest, path: str, render: RenderEvents, **query: Any) -> Response:
+async def relay_events(request: ConsoleRequest, path: str, render: RenderEvents, **query: Any) -> Response:
     """Return the stream that sends what `render` makes of the events at the API's `path`, after the one that was seen last.
 
     A browser whose stream has ended connects again; where there is nothing more to come it is then sent `end`, and stays away.
@@ -63,7 +63,7 @@ async def relay_events(request: PageRequest, path: str, render: RenderEvents, **
     return _respond(send())
 
 
-async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[StreamedEvent]:
+async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[RelayedEvent]:
     """Yield the events of a stream of ours: each field of an event is on one line, and an empty line ends it."""
     rest = b""
     async for part in parts:
@@ -72,13 +72,13 @@ async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[StreamedEven
             fields = dict(line.split(": ", 1) for line in block.decode().split("\n") if ": " in line and line[0] != ":")
             if "data" in fields:
                 kind = fields.get("event", "message")
-                yield StreamedEvent(id=fields.get("id", ""), kind=kind, data=json.loads(fields["data"]))
+                yield RelayedEvent(id=fields.get("id", ""), kind=kind, data=json.loads(fields["data"]))
 
 
 async def _send_rendered(
-    request: PageRequest, events: AsyncIterator[StreamedEvent], render: RenderEvents
+    request: ConsoleRequest, events: AsyncIterator[RelayedEvent], render: RenderEvents
 ) -> AsyncIterator[str]:
-    waiting: asyncio.Queue[StreamedEvent | None] = asyncio.Queue(EVENTS_WAITING_MAX)
+    waiting: asyncio.Queue[RelayedEvent | None] = asyncio.Queue(EVENTS_WAITING_MAX)
     reading = asyncio.ensure_future(_read_all(events, waiting))
     try:
         while True:
@@ -106,7 +106,7 @@ async def _send_rendered(
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _read_all(events: AsyncIterator[StreamedEvent], waiting: asyncio.Queue[StreamedEvent | None]) -> None:
+async def _read_all(events: AsyncIterator[RelayedEvent], waiting: asyncio.Queue[RelayedEvent | None]) -> None:
     """Read to the end, and say so; what breaks the API's stream is logged there, and ends this one."""
     with suppress(ValueError, RuntimeError, UnavailableError):
         async for event in events:
@@ -114,7 +114,7 @@ async def _read_all(events: AsyncIterator[StreamedEvent], waiting: asyncio.Queue
     await waiting.put(None)
 
 
-async def _is_signed_in(request: PageRequest) -> bool:
+async def _is_signed_in(request: ConsoleRequest) -> bool:
     deps: ApiDependencies = request.request.app.state.deps
     try:
         session = await deps.console_sessions.find(request.session.id)
@@ -123,7 +123,7 @@ async def _is_signed_in(request: PageRequest) -> bool:
     return session is not None and not session.is_expired(deps.clock.now())
 
 
-def _find_last_id(events: Sequence[StreamedEvent]) -> str:
+def _find_last_id(events: Sequence[RelayedEvent]) -> str:
     return next((event.id for event in reversed(events) if event.id), "")
 
 

@@ -14,7 +14,7 @@ HEIGHT = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class DayBar:
     """A day, its credits as the API writes them, and its place in the plot, in the units of the plot's view box."""
 
     day: str
@@ -28,7 +28,7 @@ class Bar:
 class Plot:
     """Bars of days, the first one on the left."""
 
-    bars: tuple[Bar, ...]
+    bars: tuple[DayBar, ...]
     width: int
     height: int = HEIGHT
     bar: int = BAR
@@ -46,5 +46,5 @@ def build_plot(usage: Mapping[str, Any]) -> Plot:
         height = int(Decimal(amount) * (HEIGHT - 4) / most) if most else 0
         # a day on which anything was spent is seen
         height = max(height, 1) if Decimal(amount) else 0
-        bars.append(Bar(day=day, credits=amount, x=number * STEP, y=HEIGHT - height, height=height))
+        bars.append(DayBar(day=day, credits=amount, x=number * STEP, y=HEIGHT - height, height=height))
     return Plot(bars=tuple(bars), width=len(days) * STEP)

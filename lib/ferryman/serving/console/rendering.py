@@ -13,7 +13,7 @@ from ferryman.domain.approvals.visible import show_lines, show_text
 from ferryman.serving.console.assets import load_assets
 from ferryman.serving.console.markdown import render_markdown
 from ferryman.serving.console.notices import NOTICES
-from ferryman.serving.console.routing import ROOT, Page, PageRequest, find_relative
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, find_relative
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -35,7 +35,7 @@ MENU = (
 )
 
 
-def render_page(page: Page, request: PageRequest) -> str:
+def render_page(page: ConsolePage, request: ConsoleRequest) -> str:
     """Return the markup of a page of somebody who is signed in."""
     known = {
         "page": page,

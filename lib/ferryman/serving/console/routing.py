@@ -21,7 +21,7 @@ PARTS_HEADER = "ferryman-parts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageRequest:
+class ConsoleRequest:
     """A request of somebody who is signed in. `params` are the parts of its path, `form` the fields of a change."""
 
     request: Request = field(repr=False)
@@ -45,7 +45,7 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class ConsolePage:
     """The template that shows `values`, and the page's title."""
 
     template: str
@@ -62,7 +62,7 @@ class Redirect:
     done: str = ""
 
 
-PageHandler = Callable[[PageRequest], Awaitable[Page | Redirect | Response]]
+PageHandler = Callable[[ConsoleRequest], Awaitable[ConsolePage | Redirect | Response]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

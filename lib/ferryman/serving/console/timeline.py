@@ -14,7 +14,7 @@ STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class CallBar:
     """A call: where its bar begins and how wide it is (of `WIDTH`), its lane, and when in seconds after the first one."""
 
     seq: int
@@ -31,7 +31,7 @@ class Bar:
 class Timeline:
     """The bars, and the ticks of the axis: where each is, and its label. `height` is that of the whole picture."""
 
-    bars: tuple[Bar, ...]
+    bars: tuple[CallBar, ...]
     ticks: tuple[tuple[float, str], ...]
     height: int
     seconds: float
@@ -51,7 +51,7 @@ def draw_timeline(calls: Sequence[Mapping[str, Any]], *, end: str) -> Timeline |
         lanes[lane:] = [max(last, begin), *lanes[lane + 1 :]]
         x, width = (begin - first) / seconds * WIDTH, (last - begin) / seconds * WIDTH
         bars.append(
-            Bar(
+            CallBar(
                 seq=call["seq"],
                 tool=call["tool"],
                 state=_name_state(call),

@@ -11,7 +11,7 @@ from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.approval_view import load_approval
 from ferryman.serving.console.questions import read_answers
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/approvals"
 WAITING_MAX = 20
@@ -23,7 +23,7 @@ CHAT = "chat"
 """What the form of an approval inside a conversation says in its field `from`."""
 
 
-async def show_approvals(request: PageRequest) -> Page:
+async def show_approvals(request: ConsoleRequest) -> ConsolePage:
     """Show the calls that wait, and below them those that were decided about; `state` in the address is a filter."""
     state = request.query.get("state", "")
     state = state if state in STATES else ""
@@ -34,7 +34,7 @@ async def show_approvals(request: PageRequest) -> Page:
     if state != "pending":
         decided = await request.api.get("/v1/approvals", state=state, cursor=cursor)
     agents = await request.api.get("/v1/agents", limit=100)
-    return Page(
+    return ConsolePage(
         template="approvals.html",
         title="Approvals",
         values={
@@ -51,28 +51,28 @@ async def show_approvals(request: PageRequest) -> Page:
     )
 
 
-async def show_approval(request: PageRequest) -> Page:
+async def show_approval(request: ConsoleRequest) -> ConsolePage:
     """Show what one call would send, and the form that decides about it."""
     return await _show(request)
 
 
-async def approve_call(request: PageRequest) -> Page | Redirect:
+async def approve_call(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Approve the sends of exactly what was shown."""
     return await _decide(request, "approved", verdict="approve", sends=_read_digit(request.read_field("sends")))
 
 
-async def deny_call(request: PageRequest) -> Page | Redirect:
+async def deny_call(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Deny the call; nothing is sent."""
     return await _decide(request, "denied", verdict="deny")
 
 
-async def answer_questions(request: PageRequest) -> Page | Redirect:
+async def answer_questions(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Send the answers that were typed to the MCP server that asks."""
     approval = await request.api.get(f"/v1/approvals/{request.params['approval_id']}")
     return await _decide(request, "answered", verdict="answer", arguments=read_answers(approval["form"], request.form))
 
 
-async def _decide(request: PageRequest, done: str, **decision: Any) -> Page | Redirect:
+async def _decide(request: ConsoleRequest, done: str, **decision: Any) -> ConsolePage | Redirect:
     name = request.params["approval_id"]
     body = {"digest": request.read_field("digest"), "reason": request.read_field("reason"), **decision}
     try:
@@ -88,11 +88,11 @@ async def _decide(request: PageRequest, done: str, **decision: Any) -> Page | Re
     return Redirect(path=f"{PATH}/{following}" if following else PATH, done=done)
 
 
-async def _show(request: PageRequest, refused: ApiProblemError | None = None) -> Page:
+async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
     approval = await request.api.get(f"/v1/approvals/{request.params['approval_id']}")
     me = await request.api.get("/v1/me")
     errors = {} if refused is None else refused.by_field or {"decision": refused.detail}
-    return Page(
+    return ConsolePage(
         template="approval.html",
         title=f"Approval {approval['approval_id']}",
         values={
@@ -113,7 +113,7 @@ def _is_over(item: Mapping[str, Any], state: str) -> bool:
     return bool(state) or item["state"] != "pending"
 
 
-async def _find_hosts(request: PageRequest, items: list[dict[str, Any]]) -> dict[str, str]:
+async def _find_hosts(request: ConsoleRequest, items: list[dict[str, Any]]) -> dict[str, str]:
     """Return where each call would go, by its approval: a list of the API has no forms."""
     hosts = {}
     for item in items:

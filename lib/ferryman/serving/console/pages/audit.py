@@ -6,7 +6,7 @@ from typing import Any
 
 from ferryman import offload, verify_receipts
 from ferryman.serving.console.pages import executions
-from ferryman.serving.console.routing import ConsoleRoute, Page, PageRequest
+from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute
 
 PATH = f"{executions.PATH}/{{execution}}/audit"
 ENTRIES_MAX = 1_000
@@ -14,7 +14,7 @@ ENTRIES_MAX = 1_000
 PAGE = 100
 
 
-async def show_audit(request: PageRequest) -> Page:
+async def show_audit(request: ConsoleRequest) -> ConsolePage:
     """Show the chain of receipts, with what verifying it with its public keys says."""
     name = request.params["execution"]
     execution = await request.api.get(f"/v1/executions/{name}")
@@ -26,10 +26,10 @@ async def show_audit(request: PageRequest) -> Page:
     if not chain["next"]:
         state, verdict = await _verify(request, chain)
     values = {"execution": execution, "chain": chain, "state": state, "verdict": verdict, "shown": ENTRIES_MAX}
-    return Page(template="audit.html", title=f"Audit of {name}", values=values)
+    return ConsolePage(template="audit.html", title=f"Audit of {name}", values=values)
 
 
-async def _verify(request: PageRequest, chain: dict[str, Any]) -> tuple[str, str]:
+async def _verify(request: ConsoleRequest, chain: dict[str, Any]) -> tuple[str, str]:
     try:
         state, verdict = await offload.run(request.session.owner, offload.DOCUMENT, verify_chain, chain)
     except (offload.OverBudgetError, offload.JobFailedError, offload.TooManyJobsError):

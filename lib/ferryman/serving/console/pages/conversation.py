@@ -13,11 +13,11 @@ from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError, write_once
 from ferryman.serving.console.branches import find_branches
 from ferryman.serving.console.conversation_view import describe_messages, describe_pending, render_texts
-from ferryman.serving.console.live import StreamedEvent, relay_events
+from ferryman.serving.console.live import RelayedEvent, relay_events
 from ferryman.serving.console.pages.conversations import PATH
 from ferryman.serving.console.parts import find_parts
 from ferryman.serving.console.rendering import render_page
-from ferryman.serving.console.routing import ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 MESSAGES_MAX = 20
 """How many messages are on one page; a link leads to earlier ones."""
@@ -28,12 +28,12 @@ CHANGES = (*ENDS, "tool_call", "tool_result", "approval_required", "approval_dec
 """The types of events after which the calls of an answer are shown again."""
 
 
-async def show_conversation(request: PageRequest) -> Page:
+async def show_conversation(request: ConsoleRequest) -> ConsolePage:
     """Show the branch that `branch` in the address ends, or the one that was written last."""
     return await _show(request)
 
 
-async def show_message(request: PageRequest) -> Page:
+async def show_message(request: ConsoleRequest) -> ConsolePage:
     """Show all of one message."""
     number = _read_number(request.params["number"])
     listed = await request.api.get(f"{_name(request)}/messages", branch=number or None, limit=1)
@@ -42,19 +42,19 @@ async def show_message(request: PageRequest) -> Page:
         raise ApiProblemError(404, {"title": "Not found", "detail": "there is no such message"})
     content = message["content"] or ""
     markup = (await render_texts(request.session.owner, [content]))[0] if message["role"] == "assistant" else None
-    return Page(
+    return ConsolePage(
         template="message.html",
         title=f"Message {number}",
         values={"message": message, "markup": markup, "conversation": request.params["conversation_id"]},
     )
 
 
-async def stream_answer(request: PageRequest) -> Response:
+async def stream_answer(request: ConsoleRequest) -> Response:
     """Send what is written of an answer as it comes, and parts of the conversation's page where more has happened."""
     number = _read_number(request.query.get("answer", ""))
     target = replace(request, path=f"{PATH}/{request.params['conversation_id']}", query={"branch": str(number)})
 
-    async def render(events: Sequence[StreamedEvent]) -> Mapping[str, Any]:
+    async def render(events: Sequence[RelayedEvent]) -> Mapping[str, Any]:
         sent: dict[str, Any] = {}
         kinds = {event.data["type"] for event in events}
         if texts := _join_texts(events):
@@ -62,14 +62,14 @@ async def stream_answer(request: PageRequest) -> Response:
         if kinds & set(CHANGES):
             ids = [f"m-{number}"] if kinds & set(ENDS) else [f"calls-{number}"]
             page = await _show(target)
-            markup = render_page(Page(template=page.template, title=page.title, values=page.values), target)
+            markup = render_page(ConsolePage(template=page.template, title=page.title, values=page.values), target)
             sent["parts"] = {"parts": find_parts(markup, ids)}
         return sent
 
     return await relay_events(request, f"{_name(request)}/events", render, answer=number or None)
 
 
-async def say(request: PageRequest) -> Page | Redirect:
+async def say(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Say something, and wait for the answer; where the page has a script, the answer comes by itself."""
     body: dict[str, Any] = {"content": request.read_field("content"), "attachments": _read_keys(request)}
     if after := _read_number(request.read_field("after")):
@@ -77,35 +77,35 @@ async def say(request: PageRequest) -> Page | Redirect:
     return await _ask(request, "messages", body)
 
 
-async def edit_message(request: PageRequest) -> Page | Redirect:
+async def edit_message(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Say something in the place of a message: another branch begins there."""
     edited = _read_number(request.read_field("number"))
     return await _ask(request, "messages", {"content": request.read_field("content"), "edits": edited})
 
 
-async def regenerate_answer(request: PageRequest) -> Page | Redirect:
+async def regenerate_answer(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Ask for another answer in the place of one."""
     return await _ask(request, f"messages/{_read_number(request.read_field('number'))}/regenerate", {})
 
 
-async def stop_answer(request: PageRequest) -> Page | Redirect:
+async def stop_answer(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Stop an answer; what was written until then is kept."""
     number = _read_number(request.read_field("number"))
     return await _change(request, "stopped", "POST", f"{_name(request)}/stop", query={"answer": number or None})
 
 
-async def rename_conversation(request: PageRequest) -> Page | Redirect:
+async def rename_conversation(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Give the conversation another title."""
     return await _change(request, "saved", "PATCH", _name(request), body={"title": request.read_field("title")})
 
 
-async def delete_conversation(request: PageRequest) -> Page | Redirect:
+async def delete_conversation(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Have the conversation deleted, with its messages and executions."""
     result = await _change(request, "", "DELETE", _name(request))
     return Redirect(path=PATH, done="deleting") if isinstance(result, Redirect) else result
 
 
-async def _change(request: PageRequest, done: str, method: str, path: str, **about: Any) -> Page | Redirect:
+async def _change(request: ConsoleRequest, done: str, method: str, path: str, **about: Any) -> ConsolePage | Redirect:
     try:
         await request.api.ask(method, path, **about)
     except ApiProblemError as error:
@@ -113,7 +113,7 @@ async def _change(request: PageRequest, done: str, method: str, path: str, **abo
     return Redirect(path=request.path, done=done)
 
 
-async def _ask(request: PageRequest, path: str, body: dict[str, Any]) -> Page | Redirect:
+async def _ask(request: ConsoleRequest, path: str, body: dict[str, Any]) -> ConsolePage | Redirect:
     model, has_tools, once = request.read_field("model"), "tools" in request.form, request.read_field("once")
     is_live = request.read_field("live") == "1"
     question = {**body, "model": model or None, "enableTools": has_tools, "stream": is_live}
@@ -129,13 +129,13 @@ async def _ask(request: PageRequest, path: str, body: dict[str, Any]) -> Page | 
     return Redirect(path=f"{request.path}{'?' if choices else ''}{urlencode(choices)}#say")
 
 
-async def _refuse(request: PageRequest, error: ApiProblemError) -> Page:
+async def _refuse(request: ConsoleRequest, error: ApiProblemError) -> ConsolePage:
     if error.status in (401, 404):
         raise error
     return await _show(request, error)
 
 
-async def _show(request: PageRequest, refused: ApiProblemError | None = None) -> Page:
+async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
     conversation = await request.api.get(_name(request))
     head = conversation["head"]
     end = _read_number(request.query.get("branch", "")) or head
@@ -148,7 +148,7 @@ async def _show(request: PageRequest, refused: ApiProblemError | None = None) ->
     is_newest = not request.query.get("cursor")
     waiting = _place_pending(messages, conversation["pending"], end) if is_newest else {}
     last = messages[-1] if messages else None
-    return Page(
+    return ConsolePage(
         template="conversation.html",
         title=show_text(conversation["title"]) or "Conversation",
         values={
@@ -193,7 +193,7 @@ def _place_pending(
     return places
 
 
-def _join_texts(events: Sequence[StreamedEvent]) -> list[list[Any]]:
+def _join_texts(events: Sequence[RelayedEvent]) -> list[list[Any]]:
     """Return the turns and texts that events bring, in order; None in the place of a text takes all of its turn away."""
     texts: list[list[Any]] = []
     for event in events:
@@ -213,7 +213,7 @@ def _show_piece(text: str) -> str:
     return "\n".join(show_text(f"x{line}x")[1:-1] for line in text.split("\n"))
 
 
-async def _find_agent(request: PageRequest, name: str) -> Mapping[str, Any] | None:
+async def _find_agent(request: ConsoleRequest, name: str) -> Mapping[str, Any] | None:
     try:
         agent: Mapping[str, Any] = await request.api.get(f"/v1/agents/{name}")
     except ApiProblemError:
@@ -221,12 +221,12 @@ async def _find_agent(request: PageRequest, name: str) -> Mapping[str, Any] | No
     return agent
 
 
-async def _list_models(request: PageRequest) -> list[tuple[str, str]]:
+async def _list_models(request: ConsoleRequest) -> list[tuple[str, str]]:
     listed = await request.api.get("/v1/models", limit=100)
     return [(model["name"], model["name"]) for model in listed["models"]]
 
 
-async def _list_files(request: PageRequest) -> list[str]:
+async def _list_files(request: ConsoleRequest) -> list[str]:
     try:
         listed = await request.api.get("/v1/files", limit=FILES_MAX)
     except ApiProblemError:
@@ -234,13 +234,13 @@ async def _list_files(request: PageRequest) -> list[str]:
     return [file["key"] for file in listed["files"]]
 
 
-def _read_keys(request: PageRequest) -> list[str]:
+def _read_keys(request: ConsoleRequest) -> list[str]:
     """Return the keys of files that are to be attached: chosen ones, and those that were typed, one on a line."""
     typed = [line.strip() for line in request.read_field("keys").split("\n")]
     return list(dict.fromkeys(key for key in (*request.form.get("file", ()), *typed) if key))
 
 
-def _name(request: PageRequest) -> str:
+def _name(request: ConsoleRequest) -> str:
     return f"/v1/conversations/{request.params['conversation_id']}"
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from ferryman.serving.console.api_client import ApiProblemError
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/conversations"
 
 
-async def show_conversations(request: PageRequest) -> Page:
+async def show_conversations(request: ConsoleRequest) -> ConsolePage:
     """Show the conversations of the workspace, newest first."""
     return await _show(request)
 
 
-async def begin_conversation(request: PageRequest) -> Page | Redirect:
+async def begin_conversation(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Begin a conversation with the agent that was chosen, and open it."""
     body = {"agent_id": request.read_field("agent") or None, "title": request.read_field("title").strip() or None}
     try:
@@ -25,11 +25,11 @@ async def begin_conversation(request: PageRequest) -> Page | Redirect:
     return Redirect(path=f"{PATH}/{begun['conversation_id']}")
 
 
-async def _show(request: PageRequest, refused: ApiProblemError | None = None) -> Page:
+async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
     listed = await request.api.get("/v1/conversations", cursor=request.query.get("cursor"))
     agents = (await request.api.get("/v1/agents", limit=100))["agents"]
     choices = [agent for agent in agents if not agent["archived"]]
-    return Page(
+    return ConsolePage(
         template="conversations.html",
         title="Chat",
         values={

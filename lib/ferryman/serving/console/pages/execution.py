@@ -10,11 +10,11 @@ from typing import Any
 from starlette.responses import Response
 
 from ferryman.serving.console.api_client import ApiProblemError
-from ferryman.serving.console.live import StreamedEvent, relay_events
+from ferryman.serving.console.live import RelayedEvent, relay_events
 from ferryman.serving.console.pages import executions
 from ferryman.serving.console.parts import find_parts
 from ferryman.serving.console.rendering import render_page
-from ferryman.serving.console.routing import ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 from ferryman.serving.console.timeline import draw_timeline
 
 PATH = f"{executions.PATH}/{{execution}}"
@@ -23,7 +23,7 @@ CALLS = 100
 """How many calls a page lists."""
 
 
-async def show_execution(request: PageRequest) -> Page:
+async def show_execution(request: ConsoleRequest) -> ConsolePage:
     """Show an execution, with its calls and without their results, which are pages of their own."""
     name = request.params["execution"]
     execution, listed = await asyncio.gather(
@@ -38,13 +38,13 @@ async def show_execution(request: PageRequest) -> Page:
         "timeline": draw_timeline(listed["calls"], end=execution["completed_at"] or request.now.isoformat()),
         "here": f"{executions.PATH}/{name}",
     }
-    return Page(template="execution.html", title=f"Execution {name}", values=values)
+    return ConsolePage(template="execution.html", title=f"Execution {name}", values=values)
 
 
-async def follow_execution(request: PageRequest) -> Response:
+async def follow_execution(request: ConsoleRequest) -> Response:
     """Stream the parts of the page that the execution's events change."""
 
-    async def render(_: Sequence[StreamedEvent]) -> Mapping[str, Any]:
+    async def render(_: Sequence[RelayedEvent]) -> Mapping[str, Any]:
         page = await show_execution(replace(request, path=f"{executions.PATH}/{request.params['execution']}"))
         markup = render_page(page, replace(request, path=request.path.removesuffix("/live")))
         return {"parts": find_parts(markup, LIVE_PARTS)}
@@ -52,20 +52,20 @@ async def follow_execution(request: PageRequest) -> Response:
     return await relay_events(request, f"/v1/executions/{request.params['execution']}/events", render)
 
 
-async def show_call(request: PageRequest) -> Page:
+async def show_call(request: ConsoleRequest) -> ConsolePage:
     """Show one call of an execution in full."""
     name, seq = request.params["execution"], request.params["seq"]
     call = await request.api.get(f"/v1/executions/{name}/calls/{seq}")
-    return Page(template="call.html", title=f"Call {call['seq'] + 1}", values={"call": call, "execution_id": name})
+    return ConsolePage(template="call.html", title=f"Call {call['seq'] + 1}", values={"call": call, "execution_id": name})
 
 
-async def cancel(request: PageRequest) -> Redirect:
+async def cancel(request: ConsoleRequest) -> Redirect:
     """Cancel the execution: nothing more is sent."""
     await request.api.post(f"/v1/executions/{request.params['execution']}/cancel")
     return Redirect(path=request.path, done="cancelled")
 
 
-async def run_again(request: PageRequest) -> Redirect:
+async def run_again(request: ConsoleRequest) -> Redirect:
     """Start another execution of the same task, with the same input and labels."""
     before = await request.api.get(f"/v1/executions/{request.params['execution']}")
     body = {"input": before["input"], "labels": before["labels"]}
@@ -73,7 +73,7 @@ async def run_again(request: PageRequest) -> Redirect:
     return Redirect(path=f"{executions.PATH}/{started['execution_id']}", done="started")
 
 
-async def export(request: PageRequest) -> Response:
+async def export(request: ConsoleRequest) -> Response:
     """Download the record of the execution as JSON."""
     name = request.params["execution"]
     answer = await request.api.ask("GET", f"/v1/executions/{name}/record")
@@ -81,7 +81,7 @@ async def export(request: PageRequest) -> Response:
     return Response(answer.content, media_type="application/json", headers=headers)
 
 
-async def _find_task_name(request: PageRequest, task: str) -> str:
+async def _find_task_name(request: ConsoleRequest, task: str) -> str:
     try:
         return str((await request.api.get(f"/v1/tasks/{task}"))["name"])
     except ApiProblemError:

@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.ids import is_id
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/executions"
 FILTERS = ("status", "task", "agent", "since", "waiting")
 PAGE = 50
 
 
-async def show_executions(request: PageRequest) -> Page | Redirect:
+async def show_executions(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Show the executions of the workspace that the filters of the address name; an id leads to that one."""
     if (name := request.query.get("id", "").strip()) and is_id(name):
         return Redirect(path=f"{PATH}/{name}")
@@ -38,7 +38,7 @@ async def show_executions(request: PageRequest) -> Page | Redirect:
         "here": f"{PATH}?{query}" if query else PATH,
         "refresh_s": 5,
     }
-    return Page(template="executions.html", title="Executions", values=values)
+    return ConsolePage(template="executions.html", title="Executions", values=values)
 
 
 def _build_query(chosen: dict[str, str]) -> dict[str, Any]:

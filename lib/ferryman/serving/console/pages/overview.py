@@ -7,7 +7,7 @@ from typing import Any
 
 from ferryman.serving.console.api_client import ask_together
 from ferryman.serving.console.plot import build_plot
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 SHOWN_MAX = 20
 """How many executions and approvals of a kind the overview shows, before a link to all of them."""
@@ -18,7 +18,7 @@ REFRESH_S = 5
 FAILURES = ("failed", "timeout")
 
 
-async def show_overview(request: PageRequest) -> Page:
+async def show_overview(request: ConsoleRequest) -> ConsolePage:
     """Show the overview of the workspace; for parts alone nothing of the month and of the schedules is asked for again."""
     api, since = request.api, (request.now - timedelta(days=1)).isoformat()
     me, running, approvals, *failures = await ask_together(
@@ -40,22 +40,22 @@ async def show_overview(request: PageRequest) -> Page:
         "month": None if request.is_partial else await _read_month(request),
         "refresh_s": REFRESH_S,
     }
-    return Page(template="overview.html", title="Overview", values=values)
+    return ConsolePage(template="overview.html", title="Overview", values=values)
 
 
-async def halt(request: PageRequest) -> Redirect:
+async def halt(request: ConsoleRequest) -> Redirect:
     """Stop all executions of the owner, and let none start."""
     await request.api.put("/v1/halt")
     return Redirect(path=ROOT, done="halted")
 
 
-async def release(request: PageRequest) -> Redirect:
+async def release(request: ConsoleRequest) -> Redirect:
     """Let executions start again."""
     await request.api.delete("/v1/halt")
     return Redirect(path=ROOT, done="released")
 
 
-async def _read_month(request: PageRequest) -> dict[str, Any]:
+async def _read_month(request: ConsoleRequest) -> dict[str, Any]:
     """Return what was spent on the days of this month, and which tasks fire next."""
     today = request.now.astimezone(UTC).date()
     usage, tasks = await ask_together(

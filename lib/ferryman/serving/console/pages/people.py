@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ferryman.serving.console.api_client import ask_together
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/people"
 PAGE_MAX = 50
 
 
-async def show_people(request: PageRequest) -> Page:
+async def show_people(request: ConsoleRequest) -> ConsolePage:
     """Show the members, invitations, the reader's own API keys, and a page of audit entries."""
     api = request.api
     members, invitations, keys, audit = await ask_together(
@@ -19,16 +19,16 @@ async def show_people(request: PageRequest) -> Page:
         api.get("/v1/audit-entries", limit=PAGE_MAX, cursor=request.query.get("cursor")),
     )
     values = {"members": members, "invitations": invitations, "keys": keys, "audit": audit}
-    return Page(template="people.html", title="People", values=values)
+    return ConsolePage(template="people.html", title="People", values=values)
 
 
-async def revoke_key(request: PageRequest) -> Redirect:
+async def revoke_key(request: ConsoleRequest) -> Redirect:
     """Revoke an API key."""
     await request.api.delete(f"/v1/keys/{request.read_field('id')}")
     return Redirect(path=PATH, done="revoked")
 
 
-async def withdraw_invitation(request: PageRequest) -> Redirect:
+async def withdraw_invitation(request: ConsoleRequest) -> Redirect:
     """Withdraw an invitation."""
     await request.api.delete(f"/v1/invitations/{request.read_field('id')}")
     return Redirect(path=PATH, done="revoked")

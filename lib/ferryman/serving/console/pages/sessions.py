@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/sessions"
 
 
-async def show_sessions(request: PageRequest) -> Page:
+async def show_sessions(request: ConsoleRequest) -> ConsolePage:
     """Show the sessions of the person who is signed in."""
     listed = await request.api.get("/v1/sessions", cursor=request.query.get("cursor"))
-    return Page(template="sessions.html", title="Sessions", values={"listed": listed})
+    return ConsolePage(template="sessions.html", title="Sessions", values={"listed": listed})
 
 
-async def revoke_session(request: PageRequest) -> Redirect:
+async def revoke_session(request: ConsoleRequest) -> Redirect:
     """End a session."""
     await request.api.delete(f"/v1/sessions/{request.read_field('id')}")
     return Redirect(path=PATH, done="revoked")

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.form_fields import FormField, find_changes, read_body, repeat_values, write_values
-from ferryman.serving.console.routing import ROOT, ConsoleRoute, Page, PageRequest, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/tasks"
 NEW_PATH = f"{PATH}/new"
@@ -27,23 +27,23 @@ SCHEDULE_FIELDS = (
 )
 
 
-async def show_tasks(request: PageRequest) -> Page:
+async def show_tasks(request: ConsoleRequest) -> ConsolePage:
     """Show the tasks of the workspace, oldest first."""
     listed, agents = await asyncio.gather(
         request.api.get("/v1/tasks", cursor=request.query.get("cursor")), request.api.get("/v1/agents", limit=100)
     )
     names = {agent["agent_id"]: agent["name"] for agent in agents["agents"]}
-    return Page(template="tasks.html", title="Tasks", values={"listed": listed, "agent_names": names})
+    return ConsolePage(template="tasks.html", title="Tasks", values={"listed": listed, "agent_names": names})
 
 
-async def show_new_task(request: PageRequest) -> Page:
+async def show_new_task(request: ConsoleRequest) -> ConsolePage:
     """Show the form of a task that is not there yet."""
     fields = await _build_fields(request)
     initial = {"webhook_match": "host", "tool_loading": "all", "enabled": True, "temperature": 0.3, "max_tokens": 4096}
     return _show_form(fields, write_values(fields, initial), {})
 
 
-async def create_task(request: PageRequest) -> Page | Redirect:
+async def create_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Store the task that was typed."""
     fields = await _build_fields(request)
     try:
@@ -53,12 +53,12 @@ async def create_task(request: PageRequest) -> Page | Redirect:
     return Redirect(path=f"{PATH}/{created['task_id']}", done="created")
 
 
-async def show_task(request: PageRequest) -> Page:
+async def show_task(request: ConsoleRequest) -> ConsolePage:
     """Show a task, with what can be done with it."""
     return await _show(request)
 
 
-async def change_task(request: PageRequest) -> Page | Redirect:
+async def change_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Store the fields that differ from what is stored: a schedule that is as it was is not set again."""
     stored, fields = await _get(request), await _build_fields(request)
     try:
@@ -71,17 +71,17 @@ async def change_task(request: PageRequest) -> Page | Redirect:
     return Redirect(path=request.path, done="saved")
 
 
-async def turn_on(request: PageRequest) -> Page | Redirect:
+async def turn_on(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Let the task be started, and its schedule run."""
     return await _switch(request, is_enabled=True)
 
 
-async def turn_off(request: PageRequest) -> Page | Redirect:
+async def turn_off(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Let nothing start the task until it is turned on."""
     return await _switch(request, is_enabled=False)
 
 
-async def start_task(request: PageRequest) -> Page | Redirect:
+async def start_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Start an execution of the task."""
     body = {"input": request.read_field("input")} if request.read_field("input") else {}
     try:
@@ -93,20 +93,20 @@ async def start_task(request: PageRequest) -> Page | Redirect:
     return Redirect(path=f"{ROOT}/executions/{started['execution_id']}", done="started")
 
 
-async def delete_task(request: PageRequest) -> Redirect:
+async def delete_task(request: ConsoleRequest) -> Redirect:
     """Delete the task and its credentials, where the box of the form was ticked."""
     require_consent(request)
     await request.api.delete(f"/v1/tasks/{request.params['task']}")
     return Redirect(path=PATH, done="deleted")
 
 
-def require_consent(request: PageRequest) -> None:
+def require_consent(request: ConsoleRequest) -> None:
     """Raise 422 for the form of a deletion whose box was not ticked."""
     if request.read_field("sure") != "true":
         raise HTTPException(422, "sure: tick the box of what is to be deleted")
 
 
-async def _switch(request: PageRequest, *, is_enabled: bool) -> Page | Redirect:
+async def _switch(request: ConsoleRequest, *, is_enabled: bool) -> ConsolePage | Redirect:
     try:
         await request.api.patch(f"/v1/tasks/{request.params['task']}", {"enabled": is_enabled})
     except ApiProblemError as error:
@@ -114,16 +114,18 @@ async def _switch(request: PageRequest, *, is_enabled: bool) -> Page | Redirect:
     return Redirect(path=request.path, done="saved")
 
 
-async def _get(request: PageRequest) -> dict[str, Any]:
+async def _get(request: ConsoleRequest) -> dict[str, Any]:
     task: dict[str, Any] = await request.api.get(f"/v1/tasks/{request.params['task']}")
     return task
 
 
-async def _show(request: PageRequest, refused: ApiProblemError | None = None, typed: Mapping[str, str] | None = None) -> Page:
+async def _show(
+    request: ConsoleRequest, refused: ApiProblemError | None = None, typed: Mapping[str, str] | None = None
+) -> ConsolePage:
     if refused is not None and refused.status in (401, 404):
         raise refused
     task, fields = await _get(request), await _build_fields(request)
-    return Page(
+    return ConsolePage(
         template="task.html",
         title=show_text(task["name"]),
         values={
@@ -138,9 +140,11 @@ async def _show(request: PageRequest, refused: ApiProblemError | None = None, ty
     )
 
 
-def _show_form(fields: tuple[FormField, ...], values: Mapping[str, str], errors: Mapping[str, str], status: int = 200) -> Page:
+def _show_form(
+    fields: tuple[FormField, ...], values: Mapping[str, str], errors: Mapping[str, str], status: int = 200
+) -> ConsolePage:
     known = {"fields": fields, "values": values, "errors": errors}
-    return Page(template="task_new.html", title="New task", values=known, status=status)
+    return ConsolePage(template="task_new.html", title="New task", values=known, status=status)
 
 
 def _find_errors(error: ApiProblemError) -> Mapping[str, str]:
@@ -151,7 +155,7 @@ def _flatten(schedule: Mapping[str, Any] | None) -> dict[str, Any]:
     return {f"schedule.{name}": value for name, value in (schedule or {}).items()}
 
 
-def _read_task(fields: tuple[FormField, ...], request: PageRequest, stored: Mapping[str, Any]) -> dict[str, Any]:
+def _read_task(fields: tuple[FormField, ...], request: ConsoleRequest, stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the body of a task. Its schedule has what was typed, and is the stored one where that says the same."""
     body = read_body(fields, request.form)
     typed = {name: body.pop(f"schedule.{name}") for name in ("type", "cron", "at", "after_s") if f"schedule.{name}" in body}
@@ -161,7 +165,7 @@ def _read_task(fields: tuple[FormField, ...], request: PageRequest, stored: Mapp
     return body
 
 
-async def _build_fields(request: PageRequest) -> tuple[FormField, ...]:
+async def _build_fields(request: ConsoleRequest) -> tuple[FormField, ...]:
     """Return the fields of a task, with the agents and models that it may name."""
     agents, models = await asyncio.gather(request.api.get("/v1/agents", limit=100), request.api.get("/v1/models", limit=100))
     agent_options = [(agent["agent_id"], show_text(agent["name"])) for agent in agents["agents"] if not agent["archived"]]
