@@ -18,7 +18,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance mcp-drift fuzz fuzz-api browser browser-test pictures mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers isolation platform crash faults cuts leaving approvals protocols mcp-conformance mcp-drift fuzz fuzz-api browser browser-test browser-figures pictures mutants long soak soak-money foreign conformance compare specification reference figures agentdojo recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -115,11 +115,13 @@ fuzz-api: $(READY) ## schemathesis over the whole OpenAPI document, all checks, 
 	@$(BIN)/python -m tests.campaigns.api --cases $(or $(CASES),20000)
 
 browser: $(READY) ## What the tests in a real browser need: Playwright, axe-core (by npm), and Chromium, where it can be installed
-	@$(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --target build/browser/packages --requirements locks/browser.lock
-	@$(BIN)/python -m tests.browser.installing
+	@$(BROWSER) -m tests.browser.installing
 
-browser-test: browser ## Every page of the console in a real browser; FERRYMAN_NO_BROWSER=1 leaves it out where there is none
+browser-test: $(READY) ## Every page of the console in a real browser; where there is none, a line says so (FERRYMAN_BROWSER=1: an error)
 	@$(BROWSER) -m tests.browser $(ARGS)
+
+browser-figures: browser ## How fast and how large the console is in a real browser: a table, also in build/browser/figures.md
+	@$(BROWSER) -m tests.browser.figures
 
 pictures: browser ## The two pictures of the README, docs/images/console-*.png
 	@$(BROWSER) -m tests.browser.pictures

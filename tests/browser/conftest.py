@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 from tests.browser.filled_site import FilledSite, build_empty_site, build_site
+from tests.browser.inspection import Inspector
 from tests.browser.installing import FOLDER, find_chromium
 from tests.browser.visits import SHIFT, Watch
 from tests.serve import serve_app
 
 collect_ignore_glob = [] if find_spec("playwright") else ["test_*.py"]
 """`make test` needs no browser: Playwright is installed by `make browser` alone, and only its command sees it."""
-
-THEMES, WIDTHS = ("light", "dark"), (360, 1440)
-
-OpenBrowser = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +79,20 @@ def state(chromium: Any, origin: str, site: FilledSite) -> Any:
 def empty_state(chromium: Any, empty_origin: str, empty_site: FilledSite) -> Any:
     """The cookie of the empty site."""
     return sign_in(chromium, empty_origin, empty_site.key)
+
+
+@pytest.fixture(scope="session")
+def inspector(chromium: Any, origin: str, state: Any) -> Iterator[Inspector]:
+    """What inspects the pages of the ordinary site."""
+    with ExitStack() as stack:
+        yield Inspector(open_watch=partial(watch, chromium, origin, state), take_picture=take_picture, stack=stack)
+
+
+@pytest.fixture(scope="session")
+def empty_inspector(chromium: Any, empty_origin: str, empty_state: Any) -> Iterator[Inspector]:
+    """What inspects the pages of the empty site."""
+    with ExitStack() as stack:
+        yield Inspector(open_watch=partial(watch, chromium, empty_origin, empty_state), take_picture=take_picture, stack=stack)
 
 
 @contextmanager

@@ -108,10 +108,12 @@ class Watch:
         blocked = [f"blocked by the policy: {what}" for what in self.page.evaluate("window.__blocked ?? []")]
         return [*self.errors, *blocked, *(f"left: {url}" for url in self.foreign)]
 
-    def find_violations(self) -> list[str]:
-        """Return what axe-core finds: the rule, and where."""
-        self.page.evaluate(AXE.read_text())
-        answer = self.page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    def find_violations(self, rules: Sequence[str] = ()) -> list[str]:
+        """Return what axe-core finds by these rules, or by all: the rule, and where."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text())
+        only = {"runOnly": list(rules)} if rules else {}
+        answer = self.page.evaluate("(options) => axe.run(options)", {"resultTypes": ["violations"], **only})
         return [_describe(rule) for rule in answer["violations"]]
 
     def measure_layout(self) -> list[str]:
