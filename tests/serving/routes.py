@@ -70,6 +70,7 @@ class Ask:
             "server_id": "mcp_ann",
             "conversation_id": "conv_ann",
             "message_number": "2",
+            "seq": "0",
             "approval_id": "appr_ann",
             "standing_approval_id": "stand_ann",
         }
@@ -113,6 +114,7 @@ ROUTES = (
     Ask("GET", "/v1/executions", 200),
     Ask("GET", "/v1/executions/{execution_id}", 200),
     Ask("GET", "/v1/executions/{execution_id}/calls", 200),
+    Ask("GET", "/v1/executions/{execution_id}/calls/{seq}", 200),
     Ask("GET", "/v1/executions/{execution_id}/receipts", 200),
     Ask("GET", "/v1/executions/{execution_id}/record", 200),
     Ask("POST", "/v1/executions/{execution_id}/cancel", 200),

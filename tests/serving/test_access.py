@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.serving import keys
+from tests.builders import build_settled_ticket
 
 from .conftest import TASK, Stage
 from .routes import ROUTES, VALUE, Ask
@@ -23,10 +24,11 @@ OWNED = [ask for ask in ROUTES if ask.owned]
 
 
 @pytest.fixture
-async def execution(client: httpx.AsyncClient, task: str) -> str:
-    """A finished execution of ann's."""
+async def execution(client: httpx.AsyncClient, stage: Stage, task: str) -> str:
+    """A finished execution of ann's, with a call."""
     execution = await started(client, task)
     await client.post(f"/v1/executions/{execution}/cancel")
+    stage.memory.tickets[execution] = {0: build_settled_ticket()}
     return execution
 
 

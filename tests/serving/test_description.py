@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from starlette.routing import BaseRoute, Route
 
 from ferryman.serving.api import METADATA_PATHS
+from tests.builders import build_settled_ticket
 
 from .conftest import TASK, Stage
 from .routes import ROUTES, Ask
@@ -85,9 +86,12 @@ def test_every_reference_leads_somewhere_and_every_schema_is_one(app: FastAPI) -
     assert "HTTPValidationError" not in schemas
 
 
-async def test_what_is_answered_is_as_described(client: httpx.AsyncClient, document: dict[str, Any], task: str) -> None:
+async def test_what_is_answered_is_as_described(
+    client: httpx.AsyncClient, document: dict[str, Any], task: str, stage: Stage
+) -> None:
     execution = await started(client, task)
     await client.post(f"/v1/executions/{execution}/cancel")
+    stage.memory.tickets[execution] = {0: build_settled_ticket()}
     for ask in ROUTES:
         answer = await client.request(ask.method, ask.url(task, execution), json=ask.body)
         described = document["paths"][ask.path][ask.method.lower()]["responses"]

@@ -9,9 +9,9 @@ from typing import Any
 
 Document = Mapping[str, Any]
 
-PUBLIC = frozenset({"integration_id", "client_id", "message_number"})
+PUBLIC = frozenset({"integration_id", "client_id", "message_number", "seq"})
 """Parameters and fields that end like an id, and name what is nobody's: entries of the catalogue, applications at services, and
-places in a conversation that is named beside them."""
+places in a conversation or an execution that is named beside them."""
 
 NAMED: Mapping[str, str] = {
     **{kind: kind for kind in ("task", "agent", "workspace", "person", "conversation", "execution")},
