@@ -48,12 +48,19 @@ KEY_DIGEST = "ferryman.key_digest"
 """Where the ASGI scope of a request that the console makes in this process has the digest of its session's API key: what
 comes over a network has no such entry."""
 
+SESSION_ENTRY = "ferryman.session"
+"""Where such a scope has the secret of the session's cookie, which is in the place of the API key that nobody has then."""
 
-def _read_digest(request: Request) -> str:
-    text = keys.parse_key(request.headers.get("authorization"))
-    if text is None:
+
+def read_secret(request: Request) -> str:
+    """Return the secret of who asks, which is stored nowhere: the API key, or the secret of the console's session.
+
+    Raises 401 where the request has none.
+    """
+    secret: str | None = request.scope.get(SESSION_ENTRY) or keys.parse_key(request.headers.get("authorization"))
+    if secret is None:
         raise build_unauthorized_error()
-    return keys.digest_key(text)
+    return secret
 
 
 async def _caller(
@@ -63,7 +70,7 @@ async def _caller(
     response: Response,
     workspace: Annotated[str | None, Header(alias=WORKSPACE_HEADER, description=WORKSPACE_ABOUT)] = None,
 ) -> AsyncIterator[Caller]:
-    digest = request.scope.get(KEY_DIGEST) or _read_digest(request)
+    digest = request.scope.get(KEY_DIGEST) or keys.digest_key(read_secret(request))
     # a flood of requests with one key waits before anything is read for it
     async with take_turn(deps.requests_of, digest, most=REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
         key = await deps.keys.find(digest)

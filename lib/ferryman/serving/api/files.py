@@ -20,8 +20,7 @@ from ferryman.domain.files.object import Object, ObjectMissingError
 from ferryman.domain.files.writes import FILE_BYTES_MAX
 from ferryman.domain.problem import InvalidInputError, build_input_error
 from ferryman.rates import Rate
-from ferryman.serving import keys
-from ferryman.serving.api.access import Dependencies, Manager, Reader, get_plan
+from ferryman.serving.api.access import Dependencies, Manager, Reader, get_plan, read_secret
 from ferryman.serving.api.downloads import DEFAULT_TYPE, build_download
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.file_writes import count_write, read_condition, repeat_write, reserve_write
@@ -160,7 +159,7 @@ async def get_file_link(
     # whole seconds, as the link has them
     expires_at = (deps.clock.now() + timedelta(seconds=expires_in_s)).astimezone(UTC).replace(microsecond=0)
     link = FileLink(workspace=caller.workspace, key=file.key, version=file.version, expires_at=expires_at)
-    path = f"/v1/files/{quote(file.key)}?link={write_link(link, _read_api_key(request))}"
+    path = f"/v1/files/{quote(file.key)}?link={write_link(link, read_secret(request))}"
     return shapes.FileLinkResponse(path=path, etag=file.version, expires_at=expires_at)
 
 
@@ -191,7 +190,7 @@ async def _find(deps: ApiDependencies, caller: Caller, key: str, link: str | Non
     known = None
     if link is not None:
         try:
-            known = read_link(link, _read_api_key(request), workspace=caller.workspace, key=key, now=deps.clock.now())
+            known = read_link(link, read_secret(request), workspace=caller.workspace, key=key, now=deps.clock.now())
         except LinkInvalidError as error:
             raise HTTPException(403, str(error)) from None
     file = await deps.files.head(caller.workspace, key)
@@ -206,9 +205,3 @@ def _check_key(key: str) -> None:
         if clean_key(key) == key:
             return
     raise NotFoundError("file")
-
-
-def _read_api_key(request: Request) -> str:
-    key = keys.parse_key(request.headers.get("authorization"))
-    assert key is not None, "the caller is known"
-    return key

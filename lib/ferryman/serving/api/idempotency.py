@@ -1,8 +1,8 @@
 """Idempotency keys over HTTP: every POST takes one, and a retry under it is answered as the first request was.
 
 The answer of a request that has an effect is stored in the transaction that has it (`IdempotentRequest.complete`); of any
-other, once it is known. It is sealed under the API key that asked. What fails is not kept: the next attempt is made as if it
-were the first.
+other, once it is known. It is sealed under the secret of who asked, which is stored nowhere: the API key, or the secret of the
+session of the console. What fails is not kept: the next attempt is made as if it were the first.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.idempotency import AnsweredError, Completion, KeyedRequest
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving import keys
-from ferryman.serving.api.access import CurrentCaller, Dependencies
+from ferryman.serving.api.access import CurrentCaller, Dependencies, read_secret
 from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.serving.api.rights import Caller
 from ferryman.vault.answers import StoredResponse, compute_fingerprint, open_response, seal_response
@@ -48,7 +47,7 @@ class IdempotentRequest:
 
     deps: ApiDependencies
     caller: Caller
-    api_key: str
+    secret: str
     key: str | None
     claimed: KeyedRequest | None = None
     answered: bool = False
@@ -74,7 +73,7 @@ class IdempotentRequest:
             workspace=self.caller.workspace,
             # in a thread, as everything here that may take megabytes
             fingerprint=await to_thread(
-                compute_fingerprint, self.api_key, request.method.encode(), address.encode(), await request.body()
+                compute_fingerprint, self.secret, request.method.encode(), address.encode(), await request.body()
             ),
             seed=self.deps.ids.new("seed"),
             claimed_at=now,
@@ -126,7 +125,7 @@ class IdempotentRequest:
     async def replay(self, request: KeyedRequest) -> Response:
         """Return the answer that `request` was given."""
         assert request.answer is not None, "it was answered"
-        answer = await to_thread(open_response, self.api_key, request.id, request.answer)
+        answer = await to_thread(open_response, self.secret, request.id, request.answer)
         headers = {REPLAYED: "true"} | ({"Location": answer.location} if answer.location else {})
         return Response(answer.body, status_code=answer.status, media_type="application/json", headers=headers)
 
@@ -136,7 +135,7 @@ class IdempotentRequest:
 
     async def _seal(self, keyed_request: KeyedRequest, status: int, location: str | None, response: Response) -> bytes:
         answer = StoredResponse(status=status, location=location, body=bytes(response.body))
-        return await to_thread(seal_response, self.api_key, keyed_request.id, answer)
+        return await to_thread(seal_response, self.secret, keyed_request.id, answer)
 
 
 async def _once(
@@ -150,9 +149,7 @@ async def _once(
         key = None if idempotency_key is None else idempotency.parse_key(", ".join(request.headers.getlist(HEADER)))
     except idempotency.MalformedKeyError as error:
         raise HTTPException(400, f"{HEADER} {error}") from None
-    once = IdempotentRequest(
-        deps=deps, caller=caller, api_key=keys.parse_key(request.headers.get("authorization")) or caller.digest, key=key
-    )
+    once = IdempotentRequest(deps=deps, caller=caller, secret=read_secret(request), key=key)
     request.state.once = once
     if not request.url.path.endswith(IMPORT_PATH):  # a large body is read when it is its turn, and the route begins then
         await once.begin(request)

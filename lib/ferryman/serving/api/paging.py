@@ -21,8 +21,7 @@ from starlette.datastructures import QueryParams
 
 from ferryman.domain.page import Position
 from ferryman.domain.problem import build_input_error
-from ferryman.serving import keys
-from ferryman.serving.api.access import CurrentCaller
+from ferryman.serving.api.access import CurrentCaller, read_secret
 from ferryman.serving.api.rights import Caller
 
 LIMIT_MAX = 100
@@ -146,8 +145,7 @@ def _read(
     encode: Callable[[Place], str],
     decode: Callable[[str], Place],
 ) -> Paging[Place]:
-    # a session of the console has the digest alone, which is no less secret
-    key = keys.parse_key(request.headers.get("authorization")) or caller.digest
+    key = read_secret(request)
     listed = f"{caller.workspace} {request.url.path}?{_write_filters(request.query_params)}"
 
     def seal(place: str) -> str:

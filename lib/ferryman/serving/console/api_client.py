@@ -1,6 +1,7 @@
 """The API as the console asks it: its own routes, in this process, as the API key of the session.
 
-An in-process request has the key's digest in its ASGI scope, where no client on a network can put anything.
+An in-process request has the key's digest and the session's secret in its ASGI scope, where no client on a network can put
+anything.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from urllib.parse import quote, urlencode
 
 from starlette.types import ASGIApp, Message, Scope
 
-from ferryman.serving.api.access import KEY_DIGEST, WORKSPACE_HEADER
+from ferryman.domain.console_sessions.session import ConsoleSession
+from ferryman.serving.api.access import KEY_DIGEST, SESSION_ENTRY, WORKSPACE_HEADER
 
 ONCE_CHARACTERS_MAX = 100
 
@@ -55,12 +57,12 @@ class ApiAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiClient:
-    """Asks `app` as the holder of the API key with this `digest`, in `workspace` ("": the key's own)."""
+    """Asks `app` as the holder of the session's API key, where the session acts; `secret` is that of its cookie."""
 
     app: ASGIApp
     origin: Scope = field(repr=False)
-    digest: str = field(repr=False)
-    workspace: str = ""
+    session: ConsoleSession = field(repr=False)
+    secret: str = field(repr=False)
 
     async def get(self, path: str, **query: Any) -> Any:
         """Return the JSON of the answer to a GET. Raise `ApiProblemError` where the API refuses."""
@@ -147,11 +149,11 @@ class ApiClient:
     ) -> Scope:
         pairs = [(name, _write_value(value)) for name, value in query.items() if value is not None and value != ""]
         # it opens nothing, and tells the sessions of several keys apart
-        known = {"authorization": f"Session {self.digest}", "content-length": str(len(sent)), **headers}
+        known = {"authorization": f"Session {self.session.digest}", "content-length": str(len(sent)), **headers}
         if is_json:
             known["content-type"] = "application/json"
-        if self.workspace:
-            known[WORKSPACE_HEADER] = self.workspace
+        if self.session.workspace:
+            known[WORKSPACE_HEADER] = self.session.workspace
         if (host := dict(self.origin["headers"]).get(b"host")) is not None:
             known["host"] = host.decode("latin-1")
         return {
@@ -168,7 +170,8 @@ class ApiClient:
             "client": self.origin.get("client"),
             "server": self.origin.get("server"),
             "state": dict(self.origin.get("state", {})),
-            KEY_DIGEST: self.digest,
+            KEY_DIGEST: self.session.digest,
+            SESSION_ENTRY: self.secret,
         }
 
 

@@ -64,7 +64,7 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
             path=request.url.path,
             session=session,
             signed=signed,
-            api=ApiClient(app=request.app, origin=request.scope, digest=session.digest, workspace=session.workspace),
+            api=ApiClient(app=request.app, origin=request.scope, session=session, secret=signed.secret),
             now=deps.clock.now(),
             params=params,
             query=dict(request.query_params),

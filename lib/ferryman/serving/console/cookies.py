@@ -1,10 +1,15 @@
-"""The session's cookie, signed with a key of the api, and CSRF tokens of forms."""
+"""The session's cookie, signed with a key of the api, and CSRF tokens of forms.
+
+The cookie has a secret of its own, which is stored nowhere: what an API key seals for those who ask with one, it seals for a
+session, so that neither the store nor the api's keys open it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,15 +18,18 @@ NAME = "__Host-ferryman"
 
 LOCAL_NAME = "ferryman"
 _COOKIE = re.compile(
-    r"(?P<text>(?P<version>[0-9]{1,9})\.(?P<id>[A-Za-z0-9][A-Za-z0-9_-]{0,63}))\.(?P<mac>[0-9a-f]{64})", re.ASCII
+    r"(?P<text>(?P<version>[0-9]{1,9})\.(?P<id>[A-Za-z0-9][A-Za-z0-9_-]{0,63})\.(?P<secret>[A-Za-z0-9_-]{43}))"
+    r"\.(?P<mac>[0-9a-f]{64})",
+    re.ASCII,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedSession:
-    """The id of a session that the cookie names; `key` is what signed it."""
+    """The id of a session that the cookie names, and its `secret`; `key` is what signed it."""
 
     id: str
+    secret: str = field(repr=False)
     key: bytes = field(repr=False)
 
     def write_form_token(self, path: str) -> str:
@@ -34,9 +42,9 @@ class SignedSession:
 
 
 def write_cookie(keys: Mapping[int, bytes], session: str) -> str:
-    """Return the cookie that names `session`, signed with the newest of `keys`."""
+    """Return a cookie that names `session`, with a new secret of 256 random bits, signed with the newest of `keys`."""
     version = max(keys)
-    text = f"{version}.{session}"
+    text = f"{version}.{session}.{secrets.token_urlsafe(32)}"
     return f"{text}.{_sign(keys[version], 'session', text)}"
 
 
@@ -46,7 +54,7 @@ def read_cookie(keys: Mapping[int, bytes], cookie: str) -> SignedSession | None:
     key = None if match is None else keys.get(int(match["version"]))
     if match is None or key is None or not hmac.compare_digest(_sign(key, "session", match["text"]), match["mac"]):
         return None
-    return SignedSession(id=match["id"], key=key)
+    return SignedSession(id=match["id"], secret=match["secret"], key=key)
 
 
 def _sign(key: bytes, what: str, text: str) -> str:
