@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.serving.console.pages import ROUTES
 from ferryman.serving.console.routing import ROOT
 from tests.browser.filled_site import AGENT, APPROVAL, CLUSTER, CONVERSATION, EXECUTION, OWNER, SERVER, TASK
@@ -28,6 +29,7 @@ SAMPLES = {
     "servers": SERVER,
     "tasks": TASK,
     "tools": f"{CLUSTER}_forecast",
+    "workspaces": derive_default_workspace(OWNER),
 }
 """The id in the place of a parameter of a path, by the noun before it."""
 

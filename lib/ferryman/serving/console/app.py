@@ -17,6 +17,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.serving.console import pages, sign_in
 from ferryman.serving.console.api_client import ApiClient, ApiProblemError
 from ferryman.serving.console.assets import answer_asset
+from ferryman.serving.console.elsewhere import find_elsewhere, name_workspace
 from ferryman.serving.console.forms import is_foreign, read_form, refuse_foreign
 from ferryman.serving.console.parts import find_parts
 from ferryman.serving.console.rendering import render_page, render_plain
@@ -70,7 +71,13 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
             query=dict(request.query_params),
             form=await _read_change(request, signed) if request.method == "POST" else {},
         )
-        return await _run(deps, page_request, route)
+        try:
+            return await _run(deps, page_request, route)
+        except ApiProblemError as error:
+            page = await find_elsewhere(page_request) if error.status == 404 else None
+            if page is None:
+                raise
+            return await _render(page, page_request, route)
     except ApiProblemError as error:
         if error.status == 401:
             return sign_in.show_sign_in(request, "Your API key is not valid any more.", next_path=request.url.path, status=403)
@@ -94,9 +101,13 @@ async def _run(deps: ApiDependencies, page_request: ConsoleRequest, route: Conso
         return sign_in.redirect(page_request.path, f"{result.path}?done={result.done}" if result.done else result.path)
     if not isinstance(result, ConsolePage):
         return result
-    markup = render_page(
-        ConsolePage(**{**_list_fields(result), "values": {"section": route.section, **result.values}}), page_request
-    )
+    return await _render(result, page_request, route)
+
+
+async def _render(result: ConsolePage, page_request: ConsoleRequest, route: ConsoleRoute) -> Response:
+    page = ConsolePage(**{**_list_fields(result), "values": {"section": route.section, **result.values}})
+    name = "" if page_request.is_partial else await name_workspace(page_request.api)
+    markup = render_page(page, page_request, workspace_name=name)
     part_names = page_request.request.headers.get(PARTS_HEADER)
     if part_names is not None:
         parts = find_parts(markup, part_names.split(",")[:PARTS_MAX])

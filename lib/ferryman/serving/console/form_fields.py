@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.forms import Form
 
@@ -68,6 +70,17 @@ def parse_json(name: str, text: str) -> Any:
         place = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "its nesting"
         message = f"must be JSON; it is not at {place}"
         raise ApiProblemError(INVALID, {"title": "Invalid", "errors": [{"field": name, "message": message}]}) from None
+
+
+def list_problems(error: ApiProblemError | None) -> Mapping[str, str]:
+    """Return what is wrong with each field, by its name, or else what the API says; nothing where nothing was refused."""
+    return {} if error is None else error.by_field or {error.title: error.detail}
+
+
+def require_consent(form: Form) -> None:
+    """Raise 422 for the form of something that cannot be undone, whose box was not ticked."""
+    if form.get("sure", ("",))[0] != "true":
+        raise HTTPException(422, "sure: tick the box of what is to be done")
 
 
 def _read_text(_: str, text: str) -> str:

@@ -35,12 +35,13 @@ MENU = (
 )
 
 
-def render_page(page: ConsolePage, request: ConsoleRequest) -> str:
-    """Return the markup of a page of somebody who is signed in."""
+def render_page(page: ConsolePage, request: ConsoleRequest, *, workspace_name: str = "") -> str:
+    """Return the markup of a page of somebody who is signed in; `workspace_name` is "" in the default workspace."""
     known = {
         "page": page,
         "section": page.values.get("section", ""),
         "session": request.session,
+        "workspace_name": workspace_name,
         "menu": MENU,
         "notice": NOTICES.get(request.query.get("done", ""), ""),
         "path": request.path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +17,7 @@ from ferryman.serving.console.cookies import SignedSession
 from ferryman.serving.console.forms import Form
 
 ROOT = "/console"
+_NEXT = re.compile(rf"{ROOT}(?:/[A-Za-z0-9_/.~%-]*)?", re.ASCII)
 PARTS_HEADER = "ferryman-parts"
 """Which elements of a page a request asks for, by their ids."""
 
@@ -76,6 +78,11 @@ class ConsoleRoute:
     show: PageHandler
     section: str = ""
     actions: Mapping[str, PageHandler] = field(default_factory=dict)
+
+
+def check_next(path: str) -> str:
+    """Return a path of the console that a form names as the page after it; any other is the overview."""
+    return path if _NEXT.fullmatch(path) else ROOT
 
 
 def find_relative(origin: str, target: str) -> str:

@@ -5,7 +5,6 @@ The API key itself is kept nowhere: a session names its digest, and whatever it 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -22,14 +21,13 @@ from ferryman.serving.api.limits import REQUEST_S, REQUESTS_MAX, take_turn
 from ferryman.serving.console import cookies
 from ferryman.serving.console.forms import read_form, refuse_foreign
 from ferryman.serving.console.rendering import render_plain
-from ferryman.serving.console.routing import ROOT, find_relative
+from ferryman.serving.console.routing import ROOT, check_next, find_relative
 from ferryman.serving.console.security_headers import HEADERS
 
 PATH, ENTER_PATH = f"{ROOT}/sign-in", f"{ROOT}/enter"
 INVALID_KEY = "This is no API key that is valid."
 INVALID_LINK = "This link was used, or is over. Make another one: ferryman console"
 FORM_BYTES_MAX = 4_000
-_NEXT = re.compile(rf"{ROOT}(?:/[A-Za-z0-9_/.~%-]*)?", re.ASCII)
 
 
 async def answer_sign_in(deps: ApiDependencies, request: Request) -> Response:
@@ -63,7 +61,7 @@ async def answer_link(deps: ApiDependencies, request: Request) -> Response:
 
 def show_sign_in(request: Request, notice: str, *, next_path: str, status: int = 200) -> Response:
     """Return the page on which somebody signs in, to be led to `next_path` afterwards."""
-    values = {"title": "Sign in", "notice": notice, "next_path": next_path if _NEXT.fullmatch(next_path) else ROOT}
+    values = {"title": "Sign in", "notice": notice, "next_path": check_next(next_path)}
     return HTMLResponse(render_plain("sign_in.html", request.url.path, **values), status_code=status, headers=HEADERS)
 
 
@@ -112,7 +110,7 @@ async def _begin(deps: ApiDependencies, request: Request, digest: str, next_path
         await deps.console_sessions.create(session)
     except StaleError:
         return show_sign_in(request, refusal, next_path=next_path, status=403)
-    response = redirect(request.url.path, next_path if _NEXT.fullmatch(next_path) else ROOT)
+    response = redirect(request.url.path, check_next(next_path))
     cookie = cookies.write_cookie(await deps.purpose_keys.list(KeyPurpose.SESSIONS), session.id)
     response.set_cookie(value=cookie, max_age=int(LIFETIME.total_seconds()), **describe_cookie(deps))
     return response

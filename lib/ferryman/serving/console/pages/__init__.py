@@ -14,6 +14,7 @@ from ferryman.serving.console.pages import (
     people,
     sessions,
     tasks,
+    workspaces,
 )
 from ferryman.serving.console.routing import ConsoleRoute
 
@@ -29,4 +30,5 @@ ROUTES: tuple[ConsoleRoute, ...] = (
     *people.ROUTES,
     *sessions.ROUTES,
     *tasks.ROUTES,
+    *workspaces.ROUTES,
 )

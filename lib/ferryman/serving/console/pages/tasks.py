@@ -6,11 +6,17 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.exceptions import HTTPException
-
 from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError
-from ferryman.serving.console.form_fields import FormField, find_changes, read_body, repeat_values, write_values
+from ferryman.serving.console.form_fields import (
+    FormField,
+    find_changes,
+    list_problems,
+    read_body,
+    repeat_values,
+    require_consent,
+    write_values,
+)
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/tasks"
@@ -49,7 +55,7 @@ async def create_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     try:
         created = await request.api.post("/v1/tasks", _read_task(fields, request, {}), once=request.read_field("once"))
     except ApiProblemError as error:
-        return _show_form(fields, repeat_values(fields, request.form), _find_errors(error), status=error.status)
+        return _show_form(fields, repeat_values(fields, request.form), list_problems(error), status=error.status)
     return Redirect(path=f"{PATH}/{created['task_id']}", done="created")
 
 
@@ -95,15 +101,9 @@ async def start_task(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 async def delete_task(request: ConsoleRequest) -> Redirect:
     """Delete the task and its credentials, where the box of the form was ticked."""
-    require_consent(request)
+    require_consent(request.form)
     await request.api.delete(f"/v1/tasks/{request.params['task']}")
     return Redirect(path=PATH, done="deleted")
-
-
-def require_consent(request: ConsoleRequest) -> None:
-    """Raise 422 for the form of a deletion whose box was not ticked."""
-    if request.read_field("sure") != "true":
-        raise HTTPException(422, "sure: tick the box of what is to be deleted")
 
 
 async def _switch(request: ConsoleRequest, *, is_enabled: bool) -> ConsolePage | Redirect:
@@ -132,7 +132,7 @@ async def _show(
             "task": task,
             "fields": fields,
             "values": typed or write_values(fields, task | _flatten(task["schedule"])),
-            "errors": {} if refused is None else _find_errors(refused),
+            "errors": list_problems(refused),
             "here": f"{PATH}/{task['task_id']}",
             "typed_input": request.read_field("input"),
         },
@@ -145,10 +145,6 @@ def _show_form(
 ) -> ConsolePage:
     known = {"fields": fields, "values": values, "errors": errors}
     return ConsolePage(template="task_new.html", title="New task", values=known, status=status)
-
-
-def _find_errors(error: ApiProblemError) -> Mapping[str, str]:
-    return error.by_field or {error.title: error.detail}
 
 
 def _flatten(schedule: Mapping[str, Any] | None) -> dict[str, Any]:
