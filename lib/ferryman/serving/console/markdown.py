@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup, escape
 
 from ferryman.domain.approvals.visible import show_text
+from ferryman.serving.console.foreign_text import show_block, show_phrase
 
 CHARACTERS_MAX = 200_000
 """A longer text is shown as it is, without being parsed."""
@@ -19,7 +20,7 @@ SCHEMES = ("http", "https")
 def render_markdown(text: str) -> Markup:
     """Return the markup of `text`, in which every text is escaped and shows its hidden characters."""
     if len(text) > CHARACTERS_MAX:
-        return Markup("<p class='plain'>{}</p>").format("\n".join(show_text(line) for line in text.split("\n")))
+        return Markup("<p class='plain'>{}</p>").format(show_block(text))
     parser = _build_parser()
     return Markup(parser.renderer.render(parser.parse(text), parser.options, {}))  # noqa: S704 - html is off, and each rule below escapes
 
@@ -30,7 +31,7 @@ def _build_parser() -> Any:
 
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
     parser.validateLink = lambda url: urlsplit(url).scheme in SCHEMES  # type: ignore[method-assign] # its documented way
-    parser.add_render_rule("text", lambda _, tokens, at, *__: str(escape(show_text(tokens[at].content))))
+    parser.add_render_rule("text", lambda _, tokens, at, *__: str(escape(show_phrase(tokens[at].content))))
     parser.add_render_rule("code_inline", lambda _, tokens, at, *__: str(_write_code(tokens[at].content)))
     for name in ("fence", "code_block"):
         parser.add_render_rule(
@@ -42,7 +43,7 @@ def _build_parser() -> Any:
 
 
 def _write_code(text: str) -> Markup:
-    return Markup("<code>{}</code>").format("\n".join(show_text(line) for line in text.rstrip("\n").split("\n")))
+    return Markup("<code>{}</code>").format(show_block(text.rstrip("\n")))
 
 
 def _open_link(_: Any, tokens: Any, at: int, *__: Any) -> str:

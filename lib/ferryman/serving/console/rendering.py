@@ -9,8 +9,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ferryman.domain.approvals.visible import show_lines, show_text
+from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.assets import load_assets
+from ferryman.serving.console.foreign_text import show_block
 from ferryman.serving.console.markdown import render_markdown
 from ferryman.serving.console.notices import NOTICES
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, find_relative
@@ -71,7 +72,7 @@ def load_environment() -> Any:
     )
     environment.filters.update(
         visible=show_text,
-        lines=_show_lines,
+        lines=show_block,
         markdown=render_markdown,
         pretty=_write_json,
         utc=_write_utc,
@@ -86,11 +87,6 @@ def _name_asset(name: str) -> str:
     digest, assets = load_assets()
     assert name in assets, name
     return f"{ROOT}/assets/{digest}/{name}"
-
-
-def _show_lines(text: str) -> str:
-    """Write a text of others with its line breaks, and everything else in it to be seen."""
-    return "\n".join(line.removesuffix("↵") for line in show_lines(text))
 
 
 def _write_json(value: Any) -> str:
