@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -10,9 +11,12 @@ import pytest
 from ferryman.catalog.tools import get_fee
 from ferryman.domain.approvals.approval import ApprovalState
 from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.conversations.chat_task import derive_chat_task
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.labels.label import Integrity
+from ferryman.domain.workspaces.agent import build_default_agent
+from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.inmemory.model import ScriptedModel
 from ferryman.ports.errors import UnavailableError
 from tests.contracts.values import build_sealed
@@ -22,6 +26,7 @@ from tests.loop.test_money import pay_for
 from tests.loop.waiting import WaitingStage
 
 URL = "https://api.coingecko.com/0"
+WORKSPACE = derive_default_workspace("o")
 
 
 def start(stage: Stage, tool: str = "http_get", **arguments: object) -> None:
@@ -155,3 +160,15 @@ async def test_a_task_that_a_client_gives_nothing_reads_what_its_owner_wrote_alo
     opening = stage.memory.openings["e"]
     assert (opening.is_prompt_foreign, opening.label.integrity) == (False, Integrity.TRUSTED)
     assert "Report for" in opening.prompt
+
+
+@pytest.mark.parametrize(("task", "executed"), [("t", 1), (derive_chat_task(derive_default_agent(WORKSPACE)), 0)])
+async def test_what_an_agent_switches_off_in_conversations_is_off_for_calls_with_their_task_alone(
+    stage: Stage, task: str, executed: int
+) -> None:
+    place = {"owner": "o", "workspace": WORKSPACE, "agent": derive_default_agent(WORKSPACE)}
+    stage.memory.tasks[task] = replace(stage.memory.tasks["t"], id=task, **place)
+    stage.memory.agents[place["agent"]] = replace(build_default_agent("o", WORKSPACE), tools_enabled=False)
+    stage.start(task=task, called_tool="http_get", input=json.dumps({"url": URL}), **place)
+    await stage.run()
+    assert (stage.execution.status, len(stage.executed)) == (Status.COMPLETED, executed)

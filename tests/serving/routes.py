@@ -110,6 +110,7 @@ ROUTES = (
     *_custom("/v1/tasks/{task_id}"),
     *_custom("/api/agents/{task_id}"),
     Ask("POST", "/v1/tasks/{task_id}/executions", 202, {"input": "Paris"}),
+    Ask("POST", "/v1/tasks/{task_id}/calls", 202, {"tool": "http_get", "arguments": {"url": "https://api.github.com/zen"}}),
     Ask("GET", "/v1/tasks/{task_id}/executions", 200),
     Ask("GET", "/v1/executions", 200),
     Ask("GET", "/v1/executions/{execution_id}", 200),

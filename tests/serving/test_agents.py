@@ -262,6 +262,14 @@ async def test_the_policy_of_a_task_takes_away_what_the_task_does_not_enable(cli
     assert rows["webhook"]["taken_by"] == ["task"]
 
 
+async def test_the_policy_of_the_catalog_has_no_declared_tool(client: httpx.AsyncClient) -> None:
+    agent = (await create(client))["agent_id"]
+    task = (await client.post("/v1/tasks", json={**TASK, "agent_id": agent})).json()["task_id"]
+    await client.post(f"/v1/tasks/{task}/tools", json={"kind": "http", "name": "look", "url": "https://api.github.com/x"})
+    assert "look" in await read_policy(client, agent, task=task)
+    assert sorted(await read_policy(client, agent, task=task, catalog="true")) == sorted(LISTED)
+
+
 async def test_the_policy_of_a_task_that_is_not_there_is_not_found(client: httpx.AsyncClient) -> None:
     answer = await client.get(f"/v1/agents/{DEFAULT}/policy?task=task_x")
     assert (answer.status_code, answer.json()["title"]) == (404, "Not Found")

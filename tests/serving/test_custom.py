@@ -76,6 +76,37 @@ async def test_tools_are_listed_by_cluster_and_name(client: httpx.AsyncClient, a
     ]
 
 
+async def test_the_first_page_has_all_clusters_with_how_many_tools_they_have(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    await client.post(f"{agent}/tools", json=TOOL)
+    path = agent.replace("/api/agents", "/v1/tasks") + "/tools"
+    first = (await client.get(path, params={"limit": 1})).json()
+    assert first["clusters"] == [
+        {"name": "", "tools": 1, "disabled": 0},
+        {"name": "Store", "tools": 3, "disabled": 0},
+    ]
+    assert (await client.get(path, params={"limit": 1, "cursor": first["next"]})).json()["clusters"] == []
+
+
+async def test_a_list_may_be_of_one_cluster_alone(client: httpx.AsyncClient, agent: str) -> None:
+    for cluster in ("a", "b", "c"):
+        paths = {f"/{cluster}/{letter}": {"get": {}} for letter in "zy"}
+        await client.post(f"{agent}/tools/import-openapi", json={"spec": document(paths), "cluster": cluster})
+    path, read, query = agent.replace("/api/agents", "/v1/tasks") + "/tools", [], {"cluster": "b", "limit": "1"}
+    while query.get("cursor") is None or query["cursor"]:
+        page = (await client.get(path, params=query)).json()
+        read += [tool["name"] for tool in page["data"]]
+        query["cursor"] = page["next"] or ""
+    assert read == ["get_b_y", "get_b_z"]
+
+
+async def test_the_tools_of_no_cluster_are_listed_alone(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    await client.post(f"{agent}/tools", json=TOOL)
+    answer = (await client.get(f"{agent}/tools", params={"cluster": ""})).json()
+    assert ([tool["name"] for tool in answer["data"]], answer["next"]) == (["look_up"], None)
+
+
 async def test_importing_a_cluster_again_replaces_it(client: httpx.AsyncClient, agent: str) -> None:
     await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
     await client.post(f"{agent}/tools/import-openapi", json={"spec": document({"/cats": {"get": {}}})})

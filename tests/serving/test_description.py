@@ -188,7 +188,8 @@ def test_every_answer_has_an_example_as_it_is_described(app: FastAPI) -> None:
                 if media == "application/json":
                     validator(document, content["schema"]).validate(content["example"])
                     described = set(find_properties(document, content["schema"])) - RARE
-                    assert set(content["example"]) == described, (path, status)
+                    # an example that is about a rare member has it
+                    assert set(content["example"]) - RARE == described, (path, status)
 
 
 def find_properties(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:

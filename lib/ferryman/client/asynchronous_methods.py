@@ -39,6 +39,7 @@ class AsyncMethods:
     iterate_credentials = async_pager(credentials.list_credentials)
     delete_credential = async_method(credentials.delete_credential)
     start_execution = async_method(executions.start_execution)
+    start_call = async_method(executions.start_call)
     list_executions = async_method(executions.list_executions)
     iterate_executions = async_pager(executions.list_executions)
     get_execution = async_method(executions.get_execution)

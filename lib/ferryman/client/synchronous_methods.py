@@ -39,6 +39,7 @@ class Methods:
     iterate_credentials = pager(credentials.list_credentials)
     delete_credential = method(credentials.delete_credential)
     start_execution = method(executions.start_execution)
+    start_call = method(executions.start_call)
     list_executions = method(executions.list_executions)
     iterate_executions = pager(executions.list_executions)
     get_execution = method(executions.get_execution)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ferryman.domain.conversations.chat_task import derive_chat_task
 from ferryman.domain.executions.execution import OWNER, Execution
 from ferryman.domain.jobs.job import LEAVING, JobKind, JobStatus
 from ferryman.domain.owners.plan import Plan
@@ -48,12 +49,13 @@ class ExecutionStart:
     chosen_model: str = ""
 
     def select_tools(self, execution: Execution, tools: Sequence[str]) -> Sequence[str]:
-        """Return those of `tools` that nobody takes away, in conversations and direct calls neither the request nor the agent
-        (S3-43)."""
+        """Return those of `tools` that nobody takes away, in conversations and direct calls with their task neither the request
+        nor the agent (S3-43)."""
         if execution.titled_answer:
             return ()
         allowed = self.limits.select(tools)
-        if not execution.answer and not execution.called_tool:
+        is_of_conversations = bool(execution.called_tool) and execution.task == derive_chat_task(execution.agent)
+        if not execution.answer and not is_of_conversations:
             return allowed
         return self.agent.select_enabled(allowed) if execution.enable_tools else ()
 

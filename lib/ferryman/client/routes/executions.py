@@ -31,6 +31,20 @@ def start_execution(
     return post(build_path("tasks", task, "executions"), read_as(answers.ExecutionJson), body, key=key, headers=headers)
 
 
+def start_call(
+    task: str,
+    tool: str,
+    arguments: Mapping[str, Json] | None = None,
+    *,
+    traceparent: str | None = None,
+    key: str | None = None,
+) -> ApiRequest[answers.ExecutionJson]:
+    """Start an execution that makes one call of a tool, with what the task allows, and asks no model; it is not awaited."""
+    headers = {"traceparent": traceparent} if traceparent else None
+    body = {"tool": tool, "arguments": dict(arguments or {})}
+    return post(build_path("tasks", task, "calls"), read_as(answers.ExecutionJson), body, key=key, headers=headers)
+
+
 def list_executions(
     *,
     task: str | None = None,

@@ -13,13 +13,19 @@ IMPORT_S = 150.0
 
 
 def list_custom_tools(
-    task: str, *, query: str | None = None, limit: int | None = None, cursor: str | None = None
+    task: str,
+    *,
+    query: str | None = None,
+    cluster: str | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
 ) -> ApiRequest[AnswerPage[answers.CustomToolJson]]:
-    """Return a page of the tools that the task's owner declared or imported, by cluster and name.
+    """Return a page of the tools that the task's owner declared or imported, by cluster and name; those of one `cluster` alone,
+    if you like.
 
     With a `query`, what a tool is to do or its name, the answer is one page of the tools that fit, the best first.
     """
-    return get(build_path("tasks", task, "tools"), read_page("data"), query=query, limit=limit, cursor=cursor)
+    return get(build_path("tasks", task, "tools"), read_page("data"), query=query, cluster=cluster, limit=limit, cursor=cursor)
 
 
 def import_tools(task: str, body: Mapping[str, Any]) -> ApiRequest[answers.ImportJson]:

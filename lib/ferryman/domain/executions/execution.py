@@ -24,6 +24,10 @@ from ferryman.domain.stored import LEFT_OUT, STORED_NAME
 from ferryman.domain.workspaces.names import fill_place
 
 INPUT_CHARACTERS_MAX = 20_000
+
+ARGUMENTS_CHARACTERS_MAX = 100_000
+"""Of the arguments of a direct call, as JSON."""
+
 OWNER = "owner"
 """Who cancelled an execution, where it was no person."""
 

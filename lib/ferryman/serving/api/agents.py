@@ -46,6 +46,7 @@ WithTasks = Annotated[
     Literal["refuse", "delete"],
     Query(description="refuse: an agent that has tasks is not deleted; delete: its tasks and their executions go with it"),
 ]
+OfCatalog = Annotated[bool, Query(description="Only tools of the catalog: none that is declared, or of an MCP server")]
 OfTask = Annotated[str | None, Query(max_length=64, description="A task's id: what its executions could call")]
 
 
@@ -141,20 +142,27 @@ async def delete_agent(
 
 @router.get("/{agent_id}/policy", summary="Which tools an agent may call, and which level takes the others away")
 async def get_agent_policy(
-    agent: OwnedAgent, deps: Dependencies, caller: Reader, paging: ByName, task: OfTask = None
+    agent: OwnedAgent,
+    deps: Dependencies,
+    caller: Reader,
+    paging: ByName,
+    task: OfTask = None,
+    catalog: OfCatalog = False,
 ) -> shapes.AgentPolicy:
     known = None if task is None else await _find_task(deps, caller, task)
     workspace = await deps.workspaces.get(caller.workspace, owner=caller.owner.id)
     if workspace is None:
         raise NotFoundError("workspace")
     plan = get_plan(deps, caller.owner)
-    declared = {} if known is None else {tool.name: tool for tool in await deps.clusters.tools(known.id) if tool.enabled}
+    declared = {}
+    if known is not None and not catalog:
+        declared = {tool.name: tool for tool in await deps.clusters.tools(known.id) if tool.enabled}
     rows = compute_policy(
         ToolLimits(agent=agent.allowed_tools, workspace=workspace.allowed_tools, plan=plan.tools),
         listed=tuple(LISTED),
         implemented={tool.name for tool in deps.tools},
         task=None if known is None else list_enabled(known),
-        declared=(*declared, *await _list_remote(deps, agent)),
+        declared=() if catalog else (*declared, *await _list_remote(deps, agent)),
     )
     here, following = cut_by_name(rows, paging, lambda row: row.tool)
     approvals = ApprovalRules(

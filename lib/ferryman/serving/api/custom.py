@@ -21,7 +21,7 @@ from ferryman.declared import entry
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.domain.workspaces.effective_policy import ToolLimits
 from ferryman.ports.clusters import SelectNames
@@ -66,6 +66,11 @@ Words = Annotated[
     ),
 ]
 
+OfCluster = Annotated[
+    str | None,
+    Query(max_length=CLUSTER_CHARACTERS_MAX, description="Only tools of this cluster; empty: only those in none"),
+]
+
 register_url_convertor("text", TextConvertor())
 router = APIRouter(route_class=IdempotentRoute, tags=["custom tools"])
 
@@ -76,15 +81,25 @@ router = APIRouter(route_class=IdempotentRoute, tags=["custom tools"])
     summary="The task's custom tools, by cluster and name, or those that fit some words",
     response_model=shapes.CustomToolList,
 )
-async def list_custom_tools(task: OwnedTask, deps: Dependencies, paging: ByTool, query: Words = None) -> Response:
+async def list_custom_tools(
+    task: OwnedTask, deps: Dependencies, paging: ByTool, query: Words = None, cluster: OfCluster = None
+) -> Response:
+    clusters = await deps.clusters.list(task.id) if paging.after is None else []
     if query is not None:
         if paging.after is not None:
             raise build_input_error("cursor", "a search has one page: give query without cursor")
-        return await _json(task, documents.write_found_tools, await deps.clusters.tools(task.id), query, paging.limit)
+        if cluster is not None:
+            raise build_input_error("cluster", "a search is in all of them: give query without cluster")
+        tools = await deps.clusters.tools(task.id)
+        return await _json(task, documents.write_found_tools, tools, clusters, query, paging.limit)
     after = None if paging.after is None else (paging.after.cluster, paging.after.name)
-    tools, has_more = await deps.clusters.page(task.id, after=after, most=paging.limit)
-    end = locate_tool(tools[-1]) if has_more else None
-    return await _json(task, documents.write_tools, tools, paging.write_next(end))
+    if cluster is not None:
+        # names begin behind the empty one; before the first cluster there is nothing to come after
+        after = after or ((cluster, "") if cluster else None)
+    here, has_more = await deps.clusters.page(task.id, after=after, most=paging.limit)
+    tools = [tool for tool in here if cluster in (None, tool.cluster)]
+    end = locate_tool(tools[-1]) if has_more and len(tools) == len(here) else None
+    return await _json(task, documents.write_tools, tools, clusters, paging.write_next(end))
 
 
 @router.post("/tools", dependencies=[MANAGES], status_code=201, summary="Declare a tool, or replace its declaration")

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ferryman import openapi
 from ferryman.declared import texts
 from ferryman.domain.problem import build_input_error
-from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.declared import Cluster, DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.openapi import DocumentImport
 from ferryman.selection.declared import find_declared_tools
@@ -97,14 +97,15 @@ def _import(imported: ImportedTools, dry_run: bool) -> shapes.ImportResponse:
     )
 
 
-def write_tools(tools: Iterable[DeclaredTool], following: str | None) -> bytes:
-    """Return a page of a task's custom tools, and the cursor of the one that follows."""
-    return shapes.CustomToolList(data=tuple(map(shapes.to_response, tools)), next=following).model_dump_json().encode()
+def write_tools(tools: Iterable[DeclaredTool], clusters: Iterable[Cluster], following: str | None) -> bytes:
+    """Return a page of a task's custom tools, the `clusters` of all of them, and the cursor of the page that follows."""
+    data, known = tuple(map(shapes.to_response, tools)), tuple(map(shapes.to_cluster, clusters))
+    return shapes.CustomToolList(data=data, clusters=known, next=following).model_dump_json().encode()
 
 
-def write_found_tools(tools: Sequence[DeclaredTool], query: str, limit: int) -> bytes:
+def write_found_tools(tools: Sequence[DeclaredTool], clusters: Iterable[Cluster], query: str, limit: int) -> bytes:
     """Return at most `limit` of a task's custom tools, those that `query` asks for, the best first."""
-    return write_tools(find_declared_tools(tools, query, limit), None)
+    return write_tools(find_declared_tools(tools, query, limit), clusters, None)
 
 
 def write_chat_tools(tools: Iterable[Tool | DeclaredTool], following: str | None) -> bytes:

@@ -291,6 +291,9 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         **build_server_answers(AGENT, AT),
         "startExecution": queued,
+        "startCall": queued.model_copy(
+            update={"called_tool": "http_get", "input": '{"url":"https://api.coingecko.com/api/v3/ping"}'}
+        ),
         "getExecution": ended,
         "cancelExecution": queued.model_copy(update={"status": Status.KILLED, "completed_at": LATER, "cancel_requested": True}),
         **dict.fromkeys(("listTaskExecutions", "listExecutions"), execution.ExecutionList.model_validate(executions)),
@@ -308,7 +311,9 @@ def build_answers() -> Mapping[str, BaseModel]:
             }
         ),
         "declareTool": custom.Envelope[custom.CustomTool](data=tool),
-        "listCustomTools": custom.CustomToolList(data=(tool,), next=None),
+        "listCustomTools": custom.CustomToolList(
+            data=(tool,), clusters=(custom.ClusterResponse(name="prices", tools=1, disabled=0),), next=None
+        ),
         "importOpenapi": custom.ImportResponse(
             data=(tool,), cluster="prices", imported=1, disabled=0, tokens=60, notes=(), dry_run=True
         ),

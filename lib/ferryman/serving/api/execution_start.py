@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.occupancy import TooManyQueuedError
+from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
 from ferryman.ports.errors import TaskDisabledError
@@ -31,6 +34,43 @@ async def check_start(deps: ApiDependencies, caller: Caller) -> Plan:
     if halted is not None:
         raise ConflictError(f"nothing is started: {halted}")
     return plan
+
+
+async def start_stored(
+    deps: ApiDependencies,
+    caller: Caller,
+    task: Task,
+    plan: Plan,
+    *,
+    complete: Callable[[Execution], Awaitable[Completion | None]] | None = None,
+    traceparent: str = "",
+    **fields: Any,
+) -> Execution:
+    """Store an execution of `task` with these `fields`, have it delivered, and return it.
+
+    `complete` gives what is stored with it, so that the request is answered once. Raise as `translate_refusals` does.
+    """
+    name = deps.ids.new("exec")
+    about = {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}
+    with deps.tracer.span("start_execution", about, kind="server", parent=traceparent):
+        execution = Execution(
+            id=name,
+            task=task.id,
+            owner=task.owner,
+            workspace=task.workspace,
+            agent=task.agent,
+            person=caller.person,
+            created_at=deps.clock.now(),
+            trace=deps.tracer.traceparent(),
+            **fields,
+        )
+        done = None if complete is None else await complete(execution)
+        with translate_refusals(task):
+            occupied = await deps.executions.start(execution, most=plan.executions_queued, done=done)
+        after = occupied.pause_start(execution, most=plan.executions_running, now=execution.created_at)
+        await enqueue_first(deps, execution.id, after=after)
+    await deps.tracer.flush()
+    return execution
 
 
 @contextmanager

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
-from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.execution import ARGUMENTS_CHARACTERS_MAX, Execution, Status
 from ferryman.domain.executions.request import find_conversation_problems, find_label_problems
-from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.problem import InvalidInputError, build_input_error
 from ferryman.domain.records.record import Record
 from ferryman.ports.executions import Filter
 from ferryman.serving.api.access import (
@@ -25,8 +28,8 @@ from ferryman.serving.api.access import (
 from ferryman.serving.api.answer_stream import stream_execution
 from ferryman.serving.api.cancelling import cancel
 from ferryman.serving.api.errors import NotFoundError
-from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
-from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.execution_start import check_start, start_stored
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
 from ferryman.serving.api.paging import ByNumber, ByTime, Since, parse_moment
 from ferryman.serving.api.shapes import call, receipt
 from ferryman.serving.api.shapes import execution as shapes
@@ -36,6 +39,7 @@ from ferryman.serving.api.stream_request import StreamChoice
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"])
 
 InStatus = Annotated[Status | None, Query(description="Only those in this status")]
+Traceparent = Annotated[str | None, Header(description="A trace to go on with, as W3C's Trace Context writes it")]
 IsWaiting = Annotated[bool, Query(description="Only those that wait for a person")]
 SEQ_MAX = 999_999
 """More calls than any execution can have."""
@@ -68,37 +72,62 @@ async def start_execution(
     once: Idempotency,
     response: Response,
     body: shapes.StartRequest | None = None,
-    traceparent: Annotated[str | None, Header(description="A trace to go on with, as W3C's Trace Context writes it")] = None,
+    traceparent: Traceparent = None,
 ) -> shapes.ExecutionResponse:
     request = body or shapes.StartRequest()
     if problems := [*find_conversation_problems(request.conversation), *find_label_problems(request.labels)]:
         raise InvalidInputError(problems)
     plan = await check_start(deps, caller)
-    name = deps.ids.new("exec")
-    about = {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}
-    with deps.tracer.span("start_execution", about, kind="server", parent=traceparent or ""):
-        execution = Execution(
-            id=name,
-            task=task.id,
-            owner=task.owner,
-            workspace=task.workspace,
-            agent=task.agent,
-            person=caller.person,
-            conversation=request.conversation or "",
-            input=request.input,
-            labels=request.labels,
-            created_at=deps.clock.now(),
-            trace=deps.tracer.traceparent(),
-        )
-        answer, location = shapes.to_response(execution), f"/v1/executions/{execution.id}"
-        done = await once.complete(202, answer, location=location)
-        with translate_refusals(task):
-            occupied = await deps.executions.start(execution, most=plan.executions_queued, done=done)
-        after = occupied.pause_start(execution, most=plan.executions_running, now=execution.created_at)
-        await enqueue_first(deps, execution.id, after=after)
-    await deps.tracer.flush()
-    response.headers["Location"] = location
-    return answer
+    execution = await start_stored(
+        deps,
+        caller,
+        task,
+        plan,
+        complete=partial(_complete, once),
+        traceparent=traceparent or "",
+        conversation=request.conversation or "",
+        input=request.input,
+        labels=request.labels,
+    )
+    response.headers["Location"] = _locate(execution)
+    return shapes.to_response(execution)
+
+
+@router.post("/tasks/{task_id}/calls", dependencies=[RUNS], status_code=202, summary="Make one call of a tool, without a model")
+async def start_call(
+    task: OwnedTask,
+    deps: Dependencies,
+    caller: CurrentCaller,
+    once: Idempotency,
+    response: Response,
+    body: shapes.DirectCallRequest,
+    traceparent: Traceparent = None,
+) -> shapes.ExecutionResponse:
+    arguments = json.dumps(body.arguments, separators=(",", ":"))
+    if len(arguments) > ARGUMENTS_CHARACTERS_MAX:
+        raise build_input_error("arguments", f"must have at most {ARGUMENTS_CHARACTERS_MAX:,} characters as JSON")
+    plan = await check_start(deps, caller)
+    execution = await start_stored(
+        deps,
+        caller,
+        task,
+        plan,
+        complete=partial(_complete, once),
+        traceparent=traceparent or "",
+        input=arguments,
+        called_tool=body.tool,
+    )
+    response.headers["Location"] = _locate(execution)
+    return shapes.to_response(execution)
+
+
+async def _complete(once: IdempotentRequest, execution: Execution) -> Completion | None:
+    """Return what is stored with the execution, so that a repeated request is answered with it."""
+    return await once.complete(202, shapes.to_response(execution), location=_locate(execution))
+
+
+def _locate(execution: Execution) -> str:
+    return f"/v1/executions/{execution.id}"
 
 
 @router.get("/tasks/{task_id}/executions", dependencies=[READS], summary="A task's executions, newest first")

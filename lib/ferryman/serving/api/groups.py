@@ -29,7 +29,7 @@ _PATHS = {
     "tasks": f"/v1/tasks|{_TASK}",
     "connections": f"{_TASK}/credentials/connect(?:/.*)?",
     "credentials": f"{_TASK}/credentials(?:/.*)?",
-    "executions": f"{_TASK}/executions|/v1/executions(?:/.*)?|/v1/receipt-keys",
+    "executions": f"{_TASK}/(?:executions|calls)|/v1/executions(?:/.*)?|/v1/receipt-keys",
     "approvals": "/v1/approvals(?:/.*)?|/v1/decision-keys",
     "standing_approvals": "/v1/standing-approvals(?:/.*)?",
     "account": "/v1/(?:halt|ledger|me)",

@@ -39,6 +39,10 @@ OPERATIONS = {
     "listCredentials": "All of them, at most 20, by name.",
     "deleteCredential": "Nothing is sent with its value any more, which is still scanned for, for a day.",
     "startExecution": "It is queued, not awaited: watch its events, or ask for its record.",
+    "startCall": (
+        "An execution that makes this call and asks no model: it passes the policy, limits and approvals of the task, and has "
+        "receipts as any other. What the task does not enable is refused in its result. The arguments count as untrusted."
+    ),
     "listTaskExecutions": "A page of the task's executions, by status and from a moment on if you like.",
     "listExecutions": "A page of your executions, by task, by status and from a moment on if you like.",
     "getExecution": "Its status, output, credits and latest calls.",
@@ -273,6 +277,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "AgentChange": {"allowed_tools": ["api_call", "http_get"], "tool_settings": {"http_get": {"calls_max": 5}}},
     "WorkspaceChange": {"allowed_tools": ["http_get", "calculator"]},
     "DirectLinkRequest": {"expires_in_s": 300},
+    "DirectCallRequest": {"tool": "http_get", "arguments": {"url": "https://api.coingecko.com/api/v3/ping"}},
     "StartRequest": {"input": "in Swiss francs, too"},
     "NewDecision": {
         "verdict": "approve",

@@ -33,7 +33,10 @@ TOOLS_MAX = 10_000
 """More than a task can have."""
 
 AGENTS_PATH = "/api/agents/"
-FILTERS = ("agent", "task", "status", "since", "enabled", "name", "of", "prefix", "state", "execution", "waiting")
+FILTERS = (
+    *("agent", "task", "status", "since", "enabled", "name", "of", "prefix", "state", "execution", "waiting"),
+    *("cluster", "catalog"),
+)
 MAC_BYTES = 16
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

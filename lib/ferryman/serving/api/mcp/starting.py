@@ -9,7 +9,7 @@ from typing import Any
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.conversations.asking import Question
 from ferryman.domain.conversations.conversation import Conversation
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import ARGUMENTS_CHARACTERS_MAX, Execution
 from ferryman.domain.ids import is_id
 from ferryman.domain.labels.label import READ
 from ferryman.domain.tasks.task import Task
@@ -18,16 +18,13 @@ from ferryman.serving.api.asking import Asking, check_model, write_input
 from ferryman.serving.api.chat_tasks import TASK_GONE, provide_chat_task
 from ferryman.serving.api.conversations import begin_conversation, find_conversation
 from ferryman.serving.api.errors import ConflictError, NotFoundError
-from ferryman.serving.api.execution_start import check_start, enqueue_first, translate_refusals
+from ferryman.serving.api.execution_start import check_start, start_stored
 from ferryman.serving.api.idempotency import IdempotentRequest
 from ferryman.serving.api.mcp.agent_tools import AgentTools
 from ferryman.serving.api.mcp.prompts import is_chat_task
 from ferryman.serving.api.rights import Caller
 from ferryman.serving.api.shapes.conversation import AnswerRequest
 from ferryman.serving.mcp.errors import refuse_params
-
-ARGUMENTS_CHARACTERS_MAX = 100_000
-"""Of the arguments of a direct call, as JSON."""
 
 
 async def start_call(
@@ -90,23 +87,4 @@ async def ask_agent(
 
 async def _start(deps: ApiDependencies, caller: Caller, task: Task, **fields: Any) -> Execution:
     plan = await check_start(deps, caller)
-    name = deps.ids.new("exec")
-    with deps.tracer.span("start_execution", {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}, kind="server"):
-        execution = Execution(
-            id=name,
-            task=task.id,
-            owner=task.owner,
-            workspace=task.workspace,
-            agent=task.agent,
-            person=caller.person,
-            is_from_client=True,
-            created_at=deps.clock.now(),
-            trace=deps.tracer.traceparent(),
-            **fields,
-        )
-        with translate_refusals(task):
-            occupied = await deps.executions.start(execution, most=plan.executions_queued)
-        after = occupied.pause_start(execution, most=plan.executions_running, now=execution.created_at)
-        await enqueue_first(deps, execution.id, after=after)
-    await deps.tracer.flush()
-    return execution
+    return await start_stored(deps, caller, task, plan, is_from_client=True, **fields)

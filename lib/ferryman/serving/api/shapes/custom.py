@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictStr
 
 from ferryman.declared import urls
 from ferryman.domain.http.url import InvalidUrlError
-from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.declared import Cluster, DeclaredTool
 from ferryman.serving.api.shapes.shape import ListPage, RequestShape, ResponseShape
 
 Data = TypeVar("Data")
@@ -46,11 +46,20 @@ class Envelope(ResponseShape, Generic[Data]):
     data: Data
 
 
+class ClusterResponse(ResponseShape):
+    """A cluster of a task's own tools, and how many it has; that of the name "" has those which are in none."""
+
+    name: str
+    tools: int
+    disabled: int = Field(description="How many of them are stored, and not shown to the model")
+
+
 class CustomToolList(ListPage):
-    """A page of a task's own tools, by cluster and name."""
+    """A page of a task's own tools, by cluster and name. The first one has all clusters, too; later ones have none."""
 
     success: Literal[True] = True
     data: tuple[CustomTool, ...]
+    clusters: tuple[ClusterResponse, ...]
 
 
 Selection = tuple[Annotated[StrictStr, Field(min_length=1, max_length=200)], ...]
@@ -108,6 +117,12 @@ class Deleted(ResponseShape):
     """What was deleted."""
 
     deleted: str
+
+
+def to_cluster(cluster: Cluster) -> ClusterResponse:
+    """Return the response for a cluster."""
+    disabled = sum(not row.enabled for row in cluster.rows)
+    return ClusterResponse(name=cluster.name, tools=len(cluster.rows), disabled=disabled)
 
 
 def to_response(tool: DeclaredTool) -> CustomTool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from pydantic import Field, StrictStr
 
@@ -24,6 +25,13 @@ class StartRequest(RequestShape):
     input: StrictStr | None = Field(default=None, max_length=INPUT_CHARACTERS_MAX)
     conversation: StrictStr | None = Field(default=None, max_length=64)
     labels: dict[StrictStr, StrictStr] = Field(default_factory=dict, max_length=LABELS_MAX)
+
+
+class DirectCallRequest(RequestShape):
+    """A call of one tool, by its name and the arguments that a model would give."""
+
+    tool: StrictStr = Field(pattern="^[A-Za-z0-9_-]{1,64}$", description="The name of the tool, as the model is shown it")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="At most 100,000 characters as JSON")
 
 
 class TokenCounts(ResponseShape):
