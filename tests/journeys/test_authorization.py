@@ -10,7 +10,7 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import httpx
 import pytest
@@ -126,8 +126,8 @@ async def test_a_person_approves_at_the_page_what_a_client_waits_for(
         ((approval, question),) = waiting["inputRequests"].items()
         path = urlsplit(question["params"]["url"]).path
         assert "hello" not in (await page.get(path)).text
-        signed_in = await page.post(path, data={"do": "sign-in", "key": key})
-        assert signed_in.status_code == 303
+        signed_in = await page.post("/console/sign-in", data={"key": key, "next": path})
+        assert (signed_in.status_code, urljoin("/console/sign-in", signed_in.headers["location"])) == (303, path)
         text = (await page.get(path)).text
         assert journey.url(HOST) in html.unescape(text)
         assert "&lt;b&gt;hello&lt;/b&gt;" in text

@@ -137,7 +137,7 @@ async def test_a_call_that_waits_is_approved_at_the_linked_page_alone(
         accepted = {approval: {"action": "accept", "content": {"verdict": "approve"}}}
         again = await client.call("http_post", arguments, requestState=waiting["requestState"], inputResponses=accepted)
         assert (list(again["inputRequests"]), await journey.received(HOST)) == ([approval], [])
-        assert asking["params"]["url"].endswith(f"/approvals/{approval}")
+        assert asking["params"]["url"].endswith(f"/console/approvals/{approval}")
         await journey.admin.kill("api")  # another instance knows as much
         question = await await_answer(lambda: journey.client.get_approval(approval))
         await journey.client.decide_approval(approval, "approve", question["digest"])

@@ -55,7 +55,6 @@ def test_nothing_is_served_that_is_not_described(app: FastAPI) -> None:
         "/docs",
         "/console",
         "/console/{rest:path}",
-        "/approvals/{approval_id}",
         "/oauth/client.json",
         "/mcp",
         *METADATA_PATHS,

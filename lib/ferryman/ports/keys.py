@@ -39,7 +39,7 @@ class KeyPurpose(StrEnum):
     MCP = "mcp"
     """What a client of /mcp brings back: states of requests, and sessions of 2025."""
     SESSIONS = "sessions"
-    """Who is signed in at the approval page."""
+    """Who is signed in at the console."""
 
 
 class PurposeKeys(Protocol):

@@ -7,15 +7,13 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 
 from ferryman.domain.approvals.approval import Approval
 from ferryman.serving import keys
-from ferryman.serving.api.approval_page import LOCAL_COOKIE
-from ferryman.serving.api.approval_page.session import read_cookie, write_cookie
+from ferryman.serving.console.cookies import LOCAL_NAME, read_cookie, write_cookie
 from tests.campaigns.hostile.mcp_moves import create_stranger
 from tests.campaigns.hostile.waiting import Move, Waiting
 
@@ -34,12 +32,12 @@ class Browser:
 
     @property
     def path(self) -> str:
-        return f"/approvals/{self.approval.id}"
+        return f"/console/approvals/{self.approval.id}"
 
     async def sign_in(self, key: str) -> None:
         """Sign in with an API key."""
         self.http.cookies.clear()
-        answer = await self.http.post(self.path, data={"do": "sign-in", "key": key})
+        answer = await self.http.post("/console/sign-in", data={"key": key, "next": self.path})
         assert answer.status_code == DECIDED, f"the key was answered {answer.status_code}"
 
     async def read_form(self, path: str = "") -> dict[str, str]:
@@ -52,6 +50,12 @@ class Browser:
         named = {"digest": self.approval.digest, "sends": "5", "reason": "", **fields, "do": "approve"}
         answer = await self.http.post(self.path, data=named, headers=headers)
         assert answer.status_code != DECIDED, "the form was accepted"
+
+    async def press_as(self, cookie: str) -> None:
+        """Send a form in the session that this cookie names, with the token that it would have."""
+        self.http.cookies.set(LOCAL_NAME, cookie)
+        session = read_cookie(MINE, cookie)
+        await self.press({"token": "0" * 64 if session is None else session.write_form_token(self.path)})
 
 
 Act = Callable[[Waiting, Browser], Awaitable[None]]
@@ -103,21 +107,39 @@ def press_as_owner(change: Callable[[dict[str, str]], Mapping[str, str]], **head
 
 
 def forge_session(build: Callable[[str], str]) -> Act:
-    """Return the act of a session of one's own for the owner's key, with a form token that fits it."""
+    """Return the act of a cookie of one's own that names the owner's session, with a form token that fits it."""
 
     async def act(waiting: Waiting, browser: Browser) -> None:
-        cookie = build(keys.digest_key(get_key(waiting)))
-        browser.http.cookies.set(LOCAL_COOKIE, cookie)
-        session = read_cookie(MINE, cookie, now=datetime.now(UTC))
-        token = "0" * 64 if session is None else session.write_form_token(browser.approval.id, browser.approval.digest)
-        await browser.press({"token": token})
+        await browser.sign_in(get_key(waiting))
+        session = browser.http.cookies[LOCAL_NAME].split(".")[1]
+        browser.http.cookies.clear()
+        await browser.press_as(build(session))
 
     return act
 
 
-def sign_session(digest: str, *, ago: timedelta = timedelta(0)) -> str:
-    """Return a session that was signed with a key of the attacker's."""
-    return write_cookie(MINE, digest, now=datetime.now(UTC) - ago)
+def name_digest(build: Callable[[str], str]) -> Act:
+    """Return the act of a cookie that names the digest of the owner's API key in the place of a session."""
+
+    async def act(waiting: Waiting, browser: Browser) -> None:
+        await browser.press_as(build(keys.digest_key(get_key(waiting))))
+
+    return act
+
+
+def sign_session(session: str) -> str:
+    """Return a cookie that was signed with a key of the attacker's."""
+    return write_cookie(MINE, session)
+
+
+async def press_when_signed_out(waiting: Waiting, browser: Browser) -> None:
+    """Send the form of a session that was signed out since, with its cookie."""
+    await browser.sign_in(get_key(waiting))
+    cookie, form = browser.http.cookies[LOCAL_NAME], await browser.read_form()
+    await browser.http.post(browser.path, data={**form, "do": "sign-out"})
+    browser.http.cookies.clear()
+    browser.http.cookies.set(LOCAL_NAME, cookie)
+    await browser.press(form)
 
 
 def press_with_key(**fields: Any) -> Act:
@@ -160,7 +182,7 @@ async def press_in_another_session(waiting: Waiting, browser: Browser) -> None:
 async def take_session_elsewhere(waiting: Waiting, browser: Browser) -> None:
     """Use a session where API keys are used."""
     await browser.sign_in(get_key(waiting))
-    cookie = browser.http.cookies[LOCAL_COOKIE]
+    cookie = browser.http.cookies[LOCAL_NAME]
     decision = {"verdict": "approve", "digest": browser.approval.digest}
     for headers in ({}, {"Authorization": f"Bearer {cookie}"}, {"Authorization": f"Cookie {cookie}"}):
         for path in (f"/v1/approvals/{browser.approval.id}/decision", "/mcp"):

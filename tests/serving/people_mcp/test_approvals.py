@@ -98,7 +98,7 @@ async def test_a_call_that_waits_asks_the_client_to_open_the_page_where_a_person
     (key, asking), *others = result["inputRequests"].items()
     assert (result["resultType"], key, others) == ("input_required", approval.id, [])
     assert (asking["method"], asking["params"]["mode"]) == ("elicitation/create", "url")
-    assert asking["params"]["url"] == f"https://127.0.0.1:80/approvals/{approval.id}"
+    assert asking["params"]["url"] == f"https://127.0.0.1:80/console/approvals/{approval.id}"
 
 
 async def test_the_retry_has_the_result_once_it_is_approved(people: McpStage) -> None:
@@ -165,7 +165,7 @@ async def test_a_task_of_a_client_that_opens_no_pages_works_and_says_where(peopl
     created = await ask(client)
     polled = (await client.call("tasks/get", {"taskId": created["taskId"]})).result
     assert polled["status"] == "working"
-    assert "/approvals/appr_" in polled["statusMessage"]
+    assert "/console/approvals/appr_" in polled["statusMessage"]
 
 
 async def test_a_client_of_2025_reads_where_a_person_decides(people: McpStage) -> None:

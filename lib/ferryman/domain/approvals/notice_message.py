@@ -12,7 +12,7 @@ TYPE = "approval.waiting"
 
 
 def build_notice_body(approval: Approval) -> dict[str, Any]:
-    """Return the JSON object that is sent: ids, the tool, the host of the request, and where the approval is read."""
+    """Return the JSON object that is sent: ids, the tool, the host of the request, where the approval is read, and its page."""
     data = {
         "approval_id": approval.id,
         "workspace_id": approval.workspace,
@@ -23,6 +23,7 @@ def build_notice_body(approval: Approval) -> dict[str, Any]:
         "tool": approval.tool,
         "host": find_host(approval.form),
         "path": f"/v1/approvals/{approval.id}",
+        "page": f"/console/approvals/{approval.id}",
         "expires_at": approval.expires_at.isoformat(),
     }
     return {"type": TYPE, "timestamp": approval.created_at.isoformat(), "data": data}

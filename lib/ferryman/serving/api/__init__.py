@@ -54,7 +54,6 @@ def create(deps: ApiDependencies) -> FastAPI:
     app.router.routes.append(Route(MCP_PATH, _McpEndpoint(), include_in_schema=False))
     app.router.routes.append(Route(CONSOLE_PATH, _ConsoleEndpoint(), include_in_schema=False))
     app.router.routes.append(Route(CONSOLE_PATH + "/{rest:path}", _ConsoleEndpoint(), include_in_schema=False))
-    app.add_route("/approvals/{approval_id}", _show_approval, methods=["GET", "POST"], include_in_schema=False)
     app.add_route(CLIENT_DOCUMENT, _show_client_document, include_in_schema=False)
     for path in METADATA_PATHS:
         app.add_route(path, _show_metadata, include_in_schema=False)
@@ -139,12 +138,6 @@ async def _show_client_document(request: Request) -> Response:
     from ferryman.serving.api import client_document
 
     return await client_document.show_document(request)
-
-
-async def _show_approval(request: Request) -> Response:
-    from ferryman.serving.api import approval_page
-
-    return await approval_page.answer(request)
 
 
 def serve(build: Callable[[settings.Settings], ApiDependencies] | None = None) -> Handler:

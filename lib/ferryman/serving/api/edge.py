@@ -32,9 +32,6 @@ IMPORT_BYTES_MAX = 24_000_000
 FILES_PATH = "/v1/files/"
 """Below it a PUT is the content of a file, of any type (`domain.files.writes.FILE_BYTES_MAX`)."""
 
-FORMS_PATH = "/approvals/"
-"""Below it are pages for browsers, which send forms."""
-
 CONSOLE_PATH = "/console"
 """At and below it are the console's pages, which send forms, and files to its own pages of files."""
 
@@ -43,9 +40,6 @@ MCP_PATH = "/mcp"
 
 CONSOLE_BYTES_MAX = 3_000_000
 """A form with a task's prompt or an OpenAPI document, each of whose bytes may be escaped as three."""
-
-FORM_BYTES_MAX = 20_000
-"""A form with a reason of 1,000 characters, each of which is escaped."""
 
 _ARCHIVE_FILE = re.compile(r"/v1/imports/[^/]+/files")
 
@@ -77,15 +71,13 @@ class EdgeMiddleware:
                 return
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
             is_file = scope["path"].startswith(FILES_PATH)
-            is_form = scope["path"].startswith(FORMS_PATH)
             if scope["path"] == CONSOLE_PATH or scope["path"].startswith(f"{CONSOLE_PATH}/"):
                 _has_body(headers, CONSOLE_BYTES_MAX, kind=FORM_TYPE)
                 await self._app(scope, _bounded(receive, CONSOLE_BYTES_MAX), sending)
                 return
             most = FILE_BYTES_MAX if is_file and scope["method"] == "PUT" else IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
-            most = FORM_BYTES_MAX if is_form else most
             receiving = _bounded(receive, most)
-            kind = None if is_file else FORM_TYPE if is_form else JSON_TYPE
+            kind = None if is_file else JSON_TYPE
             if _has_body(headers, most, kind=kind) and most == BODY_BYTES_MAX and not is_file:
                 receiving = await _limit_values(receiving, receive, headers.get("authorization", ""))
             await self._app(scope, receiving, sending)

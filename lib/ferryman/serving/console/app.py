@@ -123,6 +123,9 @@ async def _read_change(request: Request, signed: Any) -> dict[str, tuple[str, ..
     """Return the fields of a form that a page of this session sends to this path. Raise 403 for any other."""
     refuse_foreign(request)
     form = read_form(await request.body())
+    for name in ("do", "token"):
+        if len(form.get(name, ())) > 1:
+            raise HTTPException(400, f"{name}: is in the form more than once")
     if not signed.accepts_form_token(form.get("token", ("",))[0], request.url.path):
         raise HTTPException(403, "the form is not one of this page in this session; open the page again")
     return form

@@ -26,18 +26,23 @@ MARKS = {Change.NEW: "ins", Change.REMOVED: "del"}
 
 async def load_approval(request: ConsoleRequest, approval: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
     """Return what the template shows of an `approval` of the API. `rights` are those of who looks at it."""
-    form = approval["form"]
-    earlier = approval["before"]
+    form, earlier = approval["form"], approval["before"]
     before = None if earlier is None else earlier["form"]
     if len(str(form)) + len(str(before)) > CHARACTERS_MAX:
         rendered = await offload.run(request.session.owner, offload.TEXT, render_view, form, before)
     else:
         rendered = render_view(form, before)
+    return describe_approval(approval, rights, rendered)
+
+
+def describe_approval(approval: Mapping[str, Any], rights: list[str], rendered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template shows of an `approval` of the API, whose form is `rendered` by `render_view`."""
+    earlier = approval["before"]
     return {
         "approval": approval,
         "effect": show_text(describe_effect(approval["tool"])),
         "refusal": find_refusal(approval, rights),
-        "inputs": list_inputs(form),
+        "inputs": list_inputs(approval["form"]),
         "earlier": None if earlier is None else earlier["approval_id"],
         **rendered,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -42,8 +43,11 @@ class ConsoleRequest:
         return PARTS_HEADER in self.request.headers
 
     def read_field(self, name: str) -> str:
-        """Return the value of a field of the form, "" where it is not there; the first one where it is there twice."""
-        return self.form.get(name, ("",))[0]
+        """Return the value of a field of the form, "" where it is not there. Raise 400 where it is there more than once."""
+        values = self.form.get(name, ("",))
+        if len(values) != 1:
+            raise HTTPException(400, f"{name}: is in the form more than once")
+        return values[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from tests.campaigns.hostile import page_moves as moves
 from tests.campaigns.hostile.scenario import Scenario
 from tests.campaigns.hostile.scenarios.clients import ALWAYS, ONCE
@@ -23,15 +21,13 @@ NOBODY = (
 
 FORGED = (
     _hold("a session is signed with another key", moves.forge_session(moves.sign_session)),
-    _hold("a session has no signature", moves.forge_session(lambda digest: moves.sign_session(digest).rpartition(".")[0])),
-    _hold(
-        "a session has an empty signature", moves.forge_session(lambda digest: f"1.{digest}.99999999999.{'a' * 22}.{'0' * 64}")
-    ),
-    _hold(
-        "a session is of a version that is not there", moves.forge_session(lambda digest: "9" + moves.sign_session(digest)[1:])
-    ),
-    _hold("a session is the digest of a key", moves.forge_session(lambda digest: digest)),
-    _hold("a session is over", moves.forge_session(lambda digest: moves.sign_session(digest, ago=timedelta(hours=2)))),
+    _hold("a session has no signature", moves.forge_session(lambda name: moves.sign_session(name).rpartition(".")[0])),
+    _hold("a session has an empty signature", moves.forge_session(lambda name: f"1.{name}.{'0' * 64}")),
+    _hold("a session is of a version that is not there", moves.forge_session(lambda name: "9" + moves.sign_session(name)[1:])),
+    _hold("a session is its id", moves.forge_session(lambda name: name)),
+    _hold("a session is the digest of a key", moves.name_digest(lambda digest: digest)),
+    _hold("a session is the digest of a key, and signed with another key", moves.name_digest(moves.sign_session)),
+    _hold("a session was signed out", moves.press_when_signed_out),
 )
 
 SENT_BY_OTHERS = (

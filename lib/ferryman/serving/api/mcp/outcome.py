@@ -65,7 +65,7 @@ async def build_outcome(deps: ApiDependencies, execution: Execution, *, url: str
 
 def build_link(url: str, approval: str) -> str:
     """Return the address of the page where a person decides about an approval."""
-    return f"{url}/approvals/{approval}"
+    return f"{url}/console/approvals/{approval}"
 
 
 def write_result(text: str, about: Mapping[str, Any], *, is_error: bool) -> dict[str, Any]:
