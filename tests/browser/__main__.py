@@ -18,7 +18,8 @@ def main() -> int:
     except MissingBrowserError as error:
         print(f"no page was looked at in a browser: {error}")
         return int(is_browser_required())
-    return int(pytest.main(["-q", "-n", "2", "--dist", "loadgroup", "tests/browser", *sys.argv[1:]]))
+    places = [] if any(word.startswith("tests/") for word in sys.argv[1:]) else ["tests/browser"]
+    return int(pytest.main(["-q", "-n", "2", "--dist", "loadgroup", *places, *sys.argv[1:]]))
 
 
 if __name__ == "__main__":

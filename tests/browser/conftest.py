@@ -95,6 +95,32 @@ def empty_inspector(chromium: Any, empty_origin: str, empty_state: Any) -> Itera
         yield Inspector(open_watch=partial(watch, chromium, empty_origin, empty_state), take_picture=take_picture, stack=stack)
 
 
+@pytest.fixture(scope="session")
+def stack_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The whole local stack."""
+    from tests.browser.walks import start_site
+
+    with start_site(tmp_path_factory.mktemp("stack")) as site:
+        yield site
+
+
+@pytest.fixture
+def walk(chromium: Any, stack_site: Any) -> Iterator[Any]:
+    """A new owner on the whole local stack: see `tests.browser.walks.Walk`."""
+    from tests.browser.walks import start_walk
+
+    with start_walk(chromium, stack_site) as walking:
+        yield walking
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have one worker run everything that needs the stack, so that there is one stack; it begins with what takes longest."""
+    for item in items:
+        if "stack_site" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("stack"))
+
+
 @contextmanager
 def watch(browser: Any, origin: str, state: Any, *, width: int = 1440, **options: Any) -> Iterator[Watch]:
     """Open a context with these options, and yield what watches its one page."""

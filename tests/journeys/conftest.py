@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,18 +87,10 @@ def unreachable_models() -> Iterator[Mapping[str, Any]]:
         yield {name: {"url": f"https://127.0.0.1:{port}", "input": "3", "output": "15"} for name, port in ports.items()}
 
 
-@pytest.fixture(scope="session")
-def stack(
-    tmp_path_factory: pytest.TempPathFactory, served_model: Mapping[str, str], unreachable_models: Mapping[str, Any]
-) -> Iterator[Mapping[str, Any]]:
-    """What the stack notes about itself: its URL, the admin's, and the variables that point a client at its cloud."""
-    data = tmp_path_factory.mktemp("stack")
+@contextmanager
+def start_stack(data: Path, environment: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+    """Run a whole local stack in the folder `data` for as long as the block takes, and yield what it notes about itself."""
     log = data.with_name(f"{data.name}.log")
-    # a held lease that a killed orchestrator leaves must not cost a test two minutes
-    environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
-    environment |= {"FERRYMAN_INTEGRATIONS": json.dumps([CALENDAR]), "FERRYMAN_DIRECT_LINKS": "1", **served_model}
-    environment |= {"FERRYMAN_OAUTH_ISSUER": OAUTH_ISSUER, "FERRYMAN_OAUTH_RESOURCE": OAUTH_RESOURCE}
-    environment["FERRYMAN_MODELS"] = json.dumps({**json.loads(served_model["FERRYMAN_MODELS"]), **unreachable_models})
     with log.open("wb") as err:
         child = subprocess.Popen(
             [FERRYMAN, "up", "--data", data, "--json"], stdout=subprocess.PIPE, stderr=err, env=environment
@@ -107,12 +100,26 @@ def stack(
         try:
             first = out.readline()
             assert first, f"the stack did not start:\n{log.read_text()}"
-            noted = {**json.loads((data / "stack.json").read_text()), "data": data}
-            yield noted
-            asyncio.run(remember(noted))
+            yield {**json.loads((data / "stack.json").read_text()), "data": data, "console": json.loads(first)["console"]}
         finally:
             child.send_signal(signal.SIGINT)
             child.wait(ENDS_S)
+
+
+@pytest.fixture(scope="session")
+def stack(
+    tmp_path_factory: pytest.TempPathFactory, served_model: Mapping[str, str], unreachable_models: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
+    """What the stack notes about itself: its URL, the admin's, and the variables that point a client at its cloud."""
+    data = tmp_path_factory.mktemp("stack")
+    # a held lease that a killed orchestrator leaves must not cost a test two minutes
+    environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
+    environment |= {"FERRYMAN_INTEGRATIONS": json.dumps([CALENDAR]), "FERRYMAN_DIRECT_LINKS": "1", **served_model}
+    environment |= {"FERRYMAN_OAUTH_ISSUER": OAUTH_ISSUER, "FERRYMAN_OAUTH_RESOURCE": OAUTH_RESOURCE}
+    environment["FERRYMAN_MODELS"] = json.dumps({**json.loads(served_model["FERRYMAN_MODELS"]), **unreachable_models})
+    with start_stack(data, environment) as noted:
+        yield noted
+        asyncio.run(remember(noted))
 
 
 async def remember(stack: Mapping[str, Any]) -> None:
