@@ -8,6 +8,7 @@ NOTICES = {
     "answered": "Your answers were sent to the server.",
     "cancelled": "Cancelled: nothing more is sent; what is under way ends.",
     "created": "Created.",
+    "created-first": "Created. Start it: it is shown as it runs.",
     "deleted": "Deleted.",
     "deleting": "It is being deleted, with everything in it.",
     "halted": "Everything is stopped, and nothing starts until you let it.",

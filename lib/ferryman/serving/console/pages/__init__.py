@@ -13,6 +13,7 @@ from ferryman.serving.console.pages import (
     overview,
     people,
     sessions,
+    start,
     tasks,
     workspaces,
 )
@@ -29,6 +30,7 @@ ROUTES: tuple[ConsoleRoute, ...] = (
     *overview.ROUTES,
     *people.ROUTES,
     *sessions.ROUTES,
+    *start.ROUTES,
     *tasks.ROUTES,
     *workspaces.ROUTES,
 )
