@@ -22,7 +22,7 @@ NOBODY = (
 FORGED = (
     _hold("a session is signed with another key", moves.forge_session(moves.sign_session)),
     _hold("a session has no signature", moves.forge_session(lambda name: moves.sign_session(name).rpartition(".")[0])),
-    _hold("a session has an empty signature", moves.forge_session(lambda name: f"1.{name}.{'0' * 64}")),
+    _hold("a session has an empty signature", moves.forge_session(lambda name: f"1.{name}.{'a' * 43}.{'0' * 64}")),
     _hold("a session is of a version that is not there", moves.forge_session(lambda name: "9" + moves.sign_session(name)[1:])),
     _hold("a session is its id", moves.forge_session(lambda name: name)),
     _hold("a session is the digest of a key", moves.name_digest(lambda digest: digest)),

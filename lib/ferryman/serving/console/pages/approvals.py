@@ -9,7 +9,6 @@ from ferryman.catalog.effects import describe_effect
 from ferryman.domain.approvals.approval import ApprovalState
 from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError
-from ferryman.serving.console.approval_places import find_approval
 from ferryman.serving.console.approval_view import load_approval
 from ferryman.serving.console.questions import read_answers
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
@@ -69,37 +68,34 @@ async def deny_call(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 async def answer_questions(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Send the answers that were typed to the MCP server that asks."""
-    place = await find_approval(request)
-    return await _decide(request, "answered", verdict="answer", arguments=read_answers(place.approval["form"], request.form))
+    approval = await request.api.get(_name(request))
+    return await _decide(request, "answered", verdict="answer", arguments=read_answers(approval["form"], request.form))
 
 
 async def _decide(request: ConsoleRequest, done: str, **decision: Any) -> ConsolePage | Redirect:
-    place = await find_approval(request)
     body = {"digest": request.read_field("digest"), "reason": request.read_field("reason"), **decision}
     try:
-        decided = await place.api.post(f"/v1/approvals/{place.approval['approval_id']}/decision", body)
+        decided = await request.api.post(f"{_name(request)}/decision", body)
     except ApiProblemError as error:
         if error.status in (401, 404):
             raise
         return await _show(request, error)
     if request.read_field("from") == CHAT and decided["conversation_id"]:
         return Redirect(path=f"{ROOT}/conversations/{decided['conversation_id']}")
-    waiting = await place.api.get("/v1/approvals", state="pending", limit=WAITING_MAX)
+    waiting = await request.api.get("/v1/approvals", state="pending", limit=WAITING_MAX)
     following = next((item["approval_id"] for item in waiting["approvals"] if not item["expired"]), None)
     return Redirect(path=f"{PATH}/{following}" if following else PATH, done=done)
 
 
 async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
-    place = await find_approval(request)
-    approval = place.approval
-    me = await place.api.get("/v1/me")
+    approval = await request.api.get(_name(request))
+    me = await request.api.get("/v1/me")
     errors = {} if refused is None else refused.by_field or {"decision": refused.detail}
     return ConsolePage(
         template="approval.html",
         title=f"Approval {approval['approval_id']}",
         values={
             "view": await load_approval(request, approval, me["rights"]),
-            "elsewhere": place.elsewhere,
             "errors": errors,
             "reason": request.read_field("reason"),
         },
@@ -132,6 +128,10 @@ def _find_host(form: Mapping[str, Any]) -> str:
     what = form.get("what")
     url = what.get("url") if isinstance(what, dict) else None
     return url.partition("://")[2].partition("/")[0].partition("?")[0] if isinstance(url, str) else ""
+
+
+def _name(request: ConsoleRequest) -> str:
+    return f"/v1/approvals/{request.params['approval_id']}"
 
 
 def _read_digit(text: str) -> int:
