@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.serving.console.markdown import CHARACTERS_MAX, render_markdown
+from ferryman.serving.console.markdown import CHARACTERS_MAX, LINK_CHARACTERS_MAX, URL_CHARACTERS_MAX, render_markdown
 
 
 def test_emphasis_is_shown() -> None:
@@ -51,3 +51,42 @@ def test_a_quote_cannot_leave_an_attribute() -> None:
 
 def test_a_very_long_text_is_shown_as_it_is() -> None:
     assert render_markdown("*" * (CHARACTERS_MAX + 1)).startswith("<p class='plain'>***")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http:evil.test", "http:/evil.test", "http:///evil.test", "https://good.test%2f@evil.test", "https://%65vil.test"]
+    + [f"https://{sign}.test" for sign in ("[", "a b", "a%20b", "a:b:1", "\\evil")],
+)
+def test_a_link_whose_host_a_browser_reads_otherwise_is_text(url: str) -> None:
+    assert "<a" not in render_markdown(f"[here](<{url}>)")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("HTTPS://Ab.Test:443/?q#f", "ab.test"),
+        ("https://[2001:DB8::1]/", "[2001:db8::1]"),
+        ("https://\u0430pple.test", "xn--pple-43d.test"),
+        ("https://good.test\u3002evil.test", "good.test.evil.test"),
+    ],
+)
+def test_a_host_is_shown_as_it_is_asked(url: str, host: str) -> None:
+    assert f'<span class="host">{host}</span>' in render_markdown(f"[here]({url})")
+
+
+def test_a_link_to_a_very_long_address_is_text() -> None:
+    assert "<a" not in render_markdown(f"[here](https://evil.test/{'x' * URL_CHARACTERS_MAX})")
+
+
+def test_an_address_that_is_meant_often_is_not_written_as_often() -> None:
+    address = f"https://evil.test/{'x' * 1_900}"
+    markup = render_markdown(f"[a]: {address}\n\n{'[a] ' * 10_000}")
+    assert markup.count("href") == LINK_CHARACTERS_MAX // len(address)
+    assert len(markup) < 500_000
+
+
+def test_a_table_has_no_style() -> None:
+    markup = render_markdown("|a|b|\n|:-:|--:|\n|x|y|")
+    assert "<td>x</td>" in markup
+    assert "style" not in markup

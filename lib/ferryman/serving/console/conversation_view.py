@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,12 @@ from markupsafe import Markup
 
 from ferryman import offload
 from ferryman.serving.console.approval_view import load_approval
+from ferryman.serving.console.foreign_text import show_block
 from ferryman.serving.console.markdown import render_markdown
 from ferryman.serving.console.routing import ConsoleRequest
 
-HERE_MAX = 4_000
-"""Texts with more characters together are rendered in a worker: nobody's text holds up other pages."""
+HERE_MAX = 1_000
+"""Texts with more characters and cells together are rendered in a worker: nobody's text holds up other pages."""
 
 TEXT_MAX = 20_000
 """How much of one message a conversation shows, before a link to all of it."""
@@ -31,14 +33,23 @@ def render_all(texts: Sequence[str]) -> list[str]:
 
 async def render_texts(owner: str, texts: Sequence[str]) -> list[Markup]:
     """Return the markup of each text, as it is where that takes too long."""
-    if sum(map(len, texts)) <= HERE_MAX:
+    if sum(map(_count_work, texts)) <= HERE_MAX:
         rendered = render_all(texts)
     else:
         try:
             rendered = await offload.run(owner, offload.TEXT, render_all, list(texts))
-        except offload.OverBudgetError:
-            return [Markup("<pre>{}</pre>").format(text) for text in texts]
+        except (offload.OverBudgetError, offload.JobFailedError):
+            rendered = await to_thread(_write_plainly, texts)
     return [Markup(markup) for markup in rendered]  # noqa: S704 - of render_markdown, which escapes
+
+
+def _count_work(text: str) -> int:
+    """Return the characters of a text, and the cells that a table may have: a line of it has all that its head has."""
+    return len(text) + text.count("|") * text.count("\n")
+
+
+def _write_plainly(texts: Sequence[str]) -> list[str]:
+    return [str(Markup("<pre>{}</pre>").format(show_block(text))) for text in texts]
 
 
 async def describe_messages(request: ConsoleRequest, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
