@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.cli.consent import ConsentDeclinedError, UnexpectedCallbackError, read_response
+from ferryman.domain.credentials.authorization_response import ConsentDeclinedError, UnexpectedCallbackError, read_response
 
 URI, STATE, ISSUER = "http://127.0.0.1:9/callback/mcp", "s" * 43, "https://login.example.com"
 

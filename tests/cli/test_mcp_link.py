@@ -19,8 +19,8 @@ from starlette.routing import Mount, Route
 from emulator.clock import EmulatorClock
 from emulator.internet.oauth import OAuthServer, Rules
 from ferryman.cli import mcp
-from ferryman.cli.consent import ConsentDeclinedError
 from ferryman.client.access_token import NoAccessTokenError
+from ferryman.domain.credentials.authorization_response import ConsentDeclinedError
 from tests.authority import sign_token
 from tests.serve import serve_app
 

@@ -20,6 +20,7 @@ from .server_connector import AUTHORIZATION
 
 SECRET = canary.create_key("serving, a secret of an MCP client", 24, before="cs-")
 REDIRECT = "http://127.0.0.1:9/callback/mcp"
+CONSOLE = "https://ferryman.example.com/console/consents/mcp/connected"
 PATH = "/v1/agents/agent_ann/mcp/mcp_ann/connect"
 ANSWER = {"state": "s" * 43, "code": "c", "iss": AUTHORIZATION.issuer}
 
@@ -142,10 +143,18 @@ async def test_a_server_of_another_agent_is_not_found(client: httpx.AsyncClient)
     assert answer.status_code == 404
 
 
-async def test_our_own_document_names_itself_and_loopback_addresses_alone(client: httpx.AsyncClient) -> None:
+async def test_our_own_document_names_itself_and_leads_to_loopback_or_the_console_alone(client: httpx.AsyncClient) -> None:
     answer = await client.get("/oauth/client.json", headers={"Authorization": ""})
     document = answer.json()
     assert document["client_id"] == "https://ferryman.example.com/oauth/client.json"
     assert document["grant_types"] == ["authorization_code", "refresh_token"]
-    assert all(urlsplit(uri).hostname in ("127.0.0.1", "::1") for uri in document["redirect_uris"])
+    elsewhere = [uri for uri in document["redirect_uris"] if urlsplit(uri).hostname not in ("127.0.0.1", "::1")]
+    assert elsewhere == [CONSOLE]
     assert "max-age" in answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize(("change", "status"), [("", 200), ("/", 422), ("?a=b", 422)])
+async def test_a_consent_leads_back_to_the_page_of_the_console_exactly(
+    client: httpx.AsyncClient, change: str, status: int
+) -> None:
+    assert (await begin(client, redirect_uri=CONSOLE + change)).status_code == status

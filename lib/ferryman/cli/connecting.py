@@ -14,6 +14,13 @@ import click
 
 from ferryman.cli import consent, exits
 from ferryman.cli.commands import ApiSession
+from ferryman.domain.credentials.authorization_response import (
+    AuthorizationResponse,
+    ConsentDeclinedError,
+    UnexpectedCallbackError,
+    read_response,
+)
+from ferryman.domain.credentials.redirect_uris import HOST
 
 ADDRESS_CHARACTERS_MAX = 16_384
 SECRET_CHARACTERS_MAX = 65_536
@@ -48,24 +55,24 @@ class ConsentPlace:
 
 async def obtain_consent(
     session: ApiSession, begin: Begin, place: ConsentPlace
-) -> tuple[Mapping[str, Any], consent.AuthorizationResponse]:
+) -> tuple[Mapping[str, Any], AuthorizationResponse]:
     """Print where to consent, and return what was begun and what the browser brought. Raise `UnconnectedError`."""
     try:
         if place.is_pasted:
             begun = await _begin(session, begin, place.pasted_uri, is_opened=place.is_opened)
             address = await _read_line(place.within)
             issuer = str(begun.get("issuer", ""))
-            return begun, consent.read_response(address, redirect_uri=place.pasted_uri, state=begun["state"], issuer=issuer)
+            return begun, read_response(address, redirect_uri=place.pasted_uri, state=begun["state"], issuer=issuer)
         async with consent.serve_callback(place.port, place.path) as server:
             begun = await _begin(session, begin, server.uri, is_opened=place.is_opened)
             server.state, server.issuer = begun["state"], str(begun.get("issuer", ""))
             return begun, await _wait_for_response(server, place.within)
-    except (consent.ConsentDeclinedError, consent.UnexpectedCallbackError) as refused:
+    except (ConsentDeclinedError, UnexpectedCallbackError) as refused:
         raise UnconnectedError(f"{refused}; nothing was connected", exits.REFUSED) from None
     except TimeoutError:
         raise UnconnectedError(f"no consent came within {place.within} s; nothing was connected", exits.FAILED) from None
     except OSError:
-        message = f"port {place.port} of {consent.HOST} is taken; choose another with --port, or leave it out"
+        message = f"port {place.port} of {HOST} is taken; choose another with --port, or leave it out"
         raise UnconnectedError(message, exits.FAILED) from None
 
 
@@ -88,7 +95,7 @@ async def _begin(session: ApiSession, begin: Begin, uri: str, *, is_opened: bool
     return begun
 
 
-async def _wait_for_response(server: consent.CallbackServer, within: int) -> consent.AuthorizationResponse:
+async def _wait_for_response(server: consent.CallbackServer, within: int) -> AuthorizationResponse:
     """Return what the browser brings, and say every now and then that it is waited for."""
     for remaining_s in range(within, 0, -PROGRESS_S):
         click.echo(f"Waiting for the consent at {server.uri}, {remaining_s} s left.", err=True)

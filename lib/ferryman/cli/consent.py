@@ -1,41 +1,26 @@
-"""Consent: the loopback address that the browser is redirected to (RFC 8252, 7.3), and the authorization response in it."""
+"""Consent: the loopback address that the browser is redirected to (RFC 8252, 7.3)."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
-from ferryman.domain.credentials.oauth import ERRORS
-
-HOST, PATH = "127.0.0.1", "/callback"
-PASTED_PORT = 49_152
-"""The port that the browser is led back to where no server listens: its address is pasted instead."""
+from ferryman.domain.credentials.authorization_response import (
+    AuthorizationResponse,
+    ConsentDeclinedError,
+    UnexpectedCallbackError,
+    read_response,
+)
+from ferryman.domain.credentials.redirect_uris import HOST, PATH
 
 HEAD_BYTES_MAX = 16_384
 HEAD_S = 10.0
 
 _DONE = "The service has answered. You may close this window and go back to the terminal."
 _STRANGE = "This is not the answer that is waited for."
-
-
-@dataclass(frozen=True, slots=True)
-class AuthorizationResponse:
-    """What the browser brought: the code, and the issuer that it came from where the service names it (RFC 9207)."""
-
-    code: str = field(repr=False)
-    iss: str | None = None
-
-
-class ConsentDeclinedError(Exception):
-    """The service led back without a code. The text is ours: of the service's, at most one of the standard's own words."""
-
-
-class UnexpectedCallbackError(Exception):
-    """What came is no answer to this connection."""
 
 
 def choose_callback(service: str, registered: Sequence[str], port: int = 0) -> tuple[int, str]:
@@ -48,37 +33,6 @@ def choose_callback(service: str, registered: Sequence[str], port: int = 0) -> t
         if (parts.scheme, parts.hostname) == ("http", HOST) and parts.port is not None and port in (0, parts.port):
             return parts.port, parts.path or "/"
     return port, f"{PATH}/{service}"
-
-
-def choose_pasted_uri(service: str, registered: Sequence[str], port: int = 0) -> str:
-    """Return where the browser is led back to when no server listens: the service's own address, or one on loopback."""
-    return registered[0] if registered and not port else f"http://{HOST}:{port or PASTED_PORT}{PATH}/{service}"
-
-
-def read_response(address: str, *, redirect_uri: str, state: str, issuer: str = "") -> AuthorizationResponse:
-    """Return what the address says that the browser was led back to; nothing of one that names another `issuer` is repeated.
-
-    Raises `ConsentDeclinedError`, or `UnexpectedCallbackError` where it is not `redirect_uri`, has another state, or comes from
-    another issuer (RFC 9207).
-    """
-    try:
-        parts, expected = urlsplit(address.strip()), urlsplit(redirect_uri)
-        parameters = parse_qs(parts.query, max_num_fields=50)
-    except ValueError:
-        raise UnexpectedCallbackError("the address cannot be read") from None
-    states, codes, issuers = (parameters.get(name, []) for name in ("state", "code", "iss"))
-    if len(states) != 1 or not secrets.compare_digest(states[0].encode(), state.encode()):
-        raise UnexpectedCallbackError("the address has another state: it is not of this connection")
-    if (parts.scheme, parts.netloc, parts.path or "/") != (expected.scheme, expected.netloc, expected.path or "/"):
-        raise UnexpectedCallbackError(f"the address is not {redirect_uri}, where this connection leads back to")
-    if issuer and issuers and issuers != [issuer]:
-        raise UnexpectedCallbackError("the answer comes from another issuer than the one that was asked")
-    if "error" in parameters:
-        word = parameters["error"][0]
-        raise ConsentDeclinedError(f"the authorization response says {word if word in ERRORS else 'an error of its own'}")
-    if len(codes) != 1 or len(issuers) > 1:
-        raise UnexpectedCallbackError("the address has no code, or two issuers")
-    return AuthorizationResponse(codes[0], *issuers)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ import click
 from ferryman.cli import consent
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
 from ferryman.cli.connecting import ConsentPlace, UnconnectedError, obtain_consent, read_client_secret
+from ferryman.domain.credentials.redirect_uris import choose_pasted_uri
 
 COLUMNS = (
     *("name", "service", "status", "auth_type", "auth_header_name", "auth_param_name", "allowed_domains"),
@@ -104,7 +105,7 @@ async def connect(session: ApiSession, /, service: str, task: str, port: int, wi
     place = ConsentPlace(
         port=waited_port,
         path=path,
-        pasted_uri=consent.choose_pasted_uri(service, registered, port),
+        pasted_uri=choose_pasted_uri(service, registered, port),
         is_pasted=options["is_pasted"],
         is_opened=options["is_opened"],
         within=within,

@@ -11,13 +11,14 @@ import click
 
 from ferryman.cli import exits, service
 from ferryman.cli.commands import ApiSession, api_command, workspace_option
-from ferryman.cli.consent import ConsentDeclinedError, serve_callback
+from ferryman.cli.consent import serve_callback
 from ferryman.cli.mcp_config import CLIENTS, HTTP, STDIO, describe_place, write_config
 from ferryman.cli.mcp_connect import connect
 from ferryman.cli.mcp_servers import SERVER_COMMANDS
 from ferryman.cli.mcp_stdio import serve_stdio
 from ferryman.client import PAGE_MAX
 from ferryman.client.access_token import NoAccessTokenError, fetch_access_token, find_authorization_server
+from ferryman.domain.credentials.authorization_response import ConsentDeclinedError
 from ferryman.settings import MisconfiguredError
 
 AGENT = click.option("--agent", metavar="ID", help="The agent whose tools are served. Default: the workspace's default one.")

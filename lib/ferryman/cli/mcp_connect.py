@@ -9,8 +9,8 @@ import click
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
 from ferryman.cli.connecting import ConsentPlace, UnconnectedError, obtain_consent, read_client_secret
-from ferryman.cli.consent import HOST, PASTED_PORT
 from ferryman.cli.mcp_servers import AGENT, find_server
+from ferryman.domain.credentials.redirect_uris import HOST, PASTED_PORT
 from ferryman.domain.remote_servers.client_document import CALLBACK_PATH
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+import httpx
 import pytest
 
 from ferryman.domain.tasks.task import Task
@@ -93,3 +95,25 @@ async def test_a_task_is_deleted(browser: Browser, stage: Stage) -> None:
 async def test_a_task_of_another_owner_is_not_there(browser: Browser, stage: Stage) -> None:
     stage.memory.tasks["task_two"] = build_task(id="task_two", owner="bob")
     assert (await browser.open("/console/tasks/task_two")).status_code == 404
+
+
+async def test_a_form_of_a_task_whose_agent_is_archived_selects_that_agent(browser: Browser, stage: Stage) -> None:
+    stage.memory.agents["agent_ann"] = replace(stage.memory.agents["agent_ann"], archived=True)
+    stage.memory.tasks["task_one"] = replace(_read_stored(stage), agent="agent_ann")
+    before = _read_stored(stage)
+    assert (await _read_form(browser))["agent_id"] == "agent_ann"
+    sent = await browser.send(PATH, {**await _read_form(browser), "do": "change"})
+    assert (sent.status_code, _read_stored(stage)) == (303, before), sent.text
+
+
+async def test_the_next_moments_of_a_schedule_are_shown(browser: Browser, client: httpx.AsyncClient) -> None:
+    schedule = {"type": "cron", "cron": "0 9 * * *"}
+    answer = await client.patch("/v1/tasks/task_one", json={"schedule": schedule})
+    assert answer.status_code == 200, answer.text
+    moments = re.findall(r'<time datetime="([^"]*)"', (await browser.open(PATH)).text.split("Changed")[0])
+    assert [moment[:16] for moment in moments] == [f"2026-11-{day}T09:00" for day in (22, 23, 24, 25, 26)]
+
+
+async def test_what_an_execution_is_given_is_stored(browser: Browser, stage: Stage) -> None:
+    await browser.send(PATH, {"do": "start", "input": "only Hamburg"})
+    assert [execution.input for execution in stage.memory.executions.values()] == ["only Hamburg"]

@@ -8,16 +8,14 @@ import contextlib
 import httpx
 import pytest
 
-from ferryman.cli.consent import (
+from ferryman.cli.consent import CallbackServer, choose_callback, serve_callback
+from ferryman.domain.credentials.authorization_response import (
     AuthorizationResponse,
-    CallbackServer,
     ConsentDeclinedError,
     UnexpectedCallbackError,
-    choose_callback,
-    choose_pasted_uri,
     read_response,
-    serve_callback,
 )
+from ferryman.domain.credentials.redirect_uris import choose_pasted_uri
 
 STATE = "s" * 43
 PATH = "/callback/calendar"

@@ -12,6 +12,7 @@ from ferryman.domain.credentials.connection import NotConnectedError, Proof
 from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.credentials.value import find_value_problems
 from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.remote_servers.client_document import locate_console_callback
 from ferryman.domain.remote_servers.consenting import build_connection
 from ferryman.serving.api.access import MANAGES, Dependencies
 from ferryman.serving.api.agents import OwnedAgent
@@ -35,7 +36,7 @@ async def begin_server_connection(
     body: NewServerConnection, server: OwnedServer, deps: Dependencies, once: Idempotency
 ) -> ServerConnectionResponse:
     secret = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
-    if problems := _find_problems(body, secret):
+    if problems := _find_problems(body, secret, locate_console_callback(deps.client_document_url)):
         raise InvalidInputError(problems)
     try:
         prepared = await deps.server_connector.discover(
@@ -92,10 +93,11 @@ async def finish_server_connection(
     return describe_connected(server.id, server.name, connected.authorization, grant.scopes, grant.token_expires_at)
 
 
-def _find_problems(body: NewServerConnection, secret: Secret | None) -> list[Problem]:
+def _find_problems(body: NewServerConnection, secret: Secret | None, callback: str) -> list[Problem]:
     problems = rules.find_scope_problems(body.scopes or ())
-    if not rules.is_loopback(body.redirect_uri):
-        problems.append(Problem("redirect_uri", "must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…"))
+    if not rules.is_loopback(body.redirect_uri) and body.redirect_uri != (callback or None):
+        place = f", or {callback}" if callback else ""
+        problems.append(Problem("redirect_uri", f"must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…{place}"))
     if body.client_id is not None and not rules.is_client_id(body.client_id):
         problems.append(Problem("client_id", "must be visible ASCII characters, at most 512"))
     if secret is not None:

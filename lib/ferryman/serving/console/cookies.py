@@ -40,6 +40,16 @@ class SignedSession:
         """Tell whether `token` is the CSRF token of the forms that are sent to `path`."""
         return hmac.compare_digest(token.encode(errors="replace"), self.write_form_token(path).encode())
 
+    def sign_text(self, text: str) -> str:
+        """Return `text`, signed for this session: for a cookie of its own, that no other session can bring."""
+        return f"{text}.{_sign(self.key, 'text', f'{self.id}{chr(10)}{text}')}"
+
+    def read_text(self, signed: str) -> str | None:
+        """Return the text that was signed for this session; None for anything else."""
+        text, _, mac = signed.rpartition(".")
+        is_ours = hmac.compare_digest(mac.encode(errors="replace"), self.sign_text(text).rpartition(".")[2].encode())
+        return text if is_ours else None
+
 
 def write_cookie(keys: Mapping[int, bytes], session: str) -> str:
     """Return a cookie that names `session`, with a new secret of 256 random bits, signed with the newest of `keys`."""

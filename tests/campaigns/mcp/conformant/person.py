@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from ferryman.cli.consent import AuthorizationResponse, read_response
+from ferryman.domain.credentials.authorization_response import AuthorizationResponse, read_response
 from ferryman.tools.mcp.protocol import Elicitation
 from tests.campaigns.mcp.conformant.names import locate_url, name_url
 

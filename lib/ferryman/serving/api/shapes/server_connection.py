@@ -13,7 +13,9 @@ from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
 class NewServerConnection(RequestShape):
     """A server that a person is to consent to. What is not given is discovered, or registered with its authorization server."""
 
-    redirect_uri: StrictStr = Field(description="Where the consent page leads back to: a loopback address of the person's own")
+    redirect_uri: StrictStr = Field(
+        description="Where the consent page leads back to: a loopback address of the person's own, or the console's page"
+    )
     client_id: StrictStr | None = Field(default=None, description="A client that you registered with the authorization server")
     client_secret: SecretStr | None = Field(default=None, description="Its secret: sealed at once; no route returns it")
     scopes: tuple[StrictStr, ...] | None = Field(default=None, description="In place of those that the server names")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from ferryman.serving.console.pages import (
+    agents,
     approvals,
     audit,
+    consents,
     conversation,
     conversations,
+    credentials,
     execution,
     executions,
     ledger,
@@ -20,10 +23,13 @@ from ferryman.serving.console.pages import (
 from ferryman.serving.console.routing import ConsoleRoute
 
 ROUTES: tuple[ConsoleRoute, ...] = (
+    *agents.ROUTES,
     *approvals.ROUTES,
     *audit.ROUTES,
+    *consents.ROUTES,
     *conversation.ROUTES,
     *conversations.ROUTES,
+    *credentials.ROUTES,
     *executions.ROUTES,
     *execution.ROUTES,
     *ledger.ROUTES,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ferryman.domain.approvals.visible import show_text
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.form_fields import (
     FormField,
@@ -21,6 +23,8 @@ from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, 
 
 PATH = f"{ROOT}/tasks"
 NEW_PATH = f"{PATH}/new"
+LATER_MAX = 4
+"""How many moments of a schedule are shown after the next one."""
 
 SCHEDULES = (("", "only when it is started"), ("cron", "cron"), ("once", "once"), ("delayed", "delayed"))
 SCHEDULE_FIELDS = (
@@ -66,7 +70,8 @@ async def show_task(request: ConsoleRequest) -> ConsolePage:
 
 async def change_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Store the fields that differ from what is stored: a schedule that is as it was is not set again."""
-    stored, fields = await _get(request), await _build_fields(request)
+    stored = await _get(request)
+    fields = await _build_fields(request, stored["agent_id"])
     try:
         body = _read_task(fields, request, stored)
         changes = find_changes(body, stored)
@@ -124,12 +129,14 @@ async def _show(
 ) -> ConsolePage:
     if refused is not None and refused.status in (401, 404):
         raise refused
-    task, fields = await _get(request), await _build_fields(request)
+    task = await _get(request)
+    fields = await _build_fields(request, task["agent_id"])
     return ConsolePage(
         template="task.html",
         title=show_text(task["name"]),
         values={
             "task": task,
+            "later": _list_later(task),
             "fields": fields,
             "values": typed or write_values(fields, task | _flatten(task["schedule"])),
             "errors": list_problems(refused),
@@ -161,10 +168,32 @@ def _read_task(fields: tuple[FormField, ...], request: ConsoleRequest, stored: M
     return body
 
 
-async def _build_fields(request: ConsoleRequest) -> tuple[FormField, ...]:
-    """Return the fields of a task, with the agents and models that it may name."""
+def _list_later(task: Mapping[str, Any]) -> list[str]:
+    """Return the moments at which a task of a cron expression runs after the next one."""
+    if task["schedule"] is None or task["schedule"]["cron"] is None or task["next_fire_at"] is None:
+        return []
+    schedule = Schedule(type=ScheduleType.CRON, cron=task["schedule"]["cron"])
+    moment: datetime | None = datetime.fromisoformat(task["next_fire_at"])
+    later: list[str] = []
+    while len(later) < LATER_MAX and moment is not None:
+        moment = schedule.compute_next(moment)
+        later += [] if moment is None else [moment.isoformat()]
+    return later
+
+
+def _list_agent_options(agents: Sequence[Mapping[str, Any]], stored: str) -> list[tuple[str, str]]:
+    """Return the agents that a task may have, and the one that it has, whatever became of that."""
+    options = [(agent["agent_id"], show_text(agent["name"])) for agent in agents if not agent["archived"]]
+    if stored and stored not in dict(options):
+        names = {agent["agent_id"]: show_text(agent["name"]) for agent in agents}
+        options.append((stored, f"{names.get(stored, stored)} (archived)" if stored in names else stored))
+    return options
+
+
+async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormField, ...]:
+    """Return the fields of a task, with the agents and models that it may name; `agent` is the one that it has."""
     agents, models = await asyncio.gather(request.api.get("/v1/agents", limit=100), request.api.get("/v1/models", limit=100))
-    agent_options = [(agent["agent_id"], show_text(agent["name"])) for agent in agents["agents"] if not agent["archived"]]
+    agent_options = _list_agent_options(agents["agents"], agent)
     named = ", ".join(model["name"] for model in models["models"])
     return (
         FormField(name="name", label="Name", is_required=True),

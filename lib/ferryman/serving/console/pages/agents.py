@@ -1,0 +1,231 @@
+"""Agents: the list with those that are archived, a new one from a template, and one with its fields and what it may call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ferryman.domain.approvals.visible import show_text
+from ferryman.serving.console.api_client import ApiProblemError, ask_together
+from ferryman.serving.console.form_fields import (
+    FormField,
+    find_changes,
+    list_problems,
+    read_body,
+    repeat_values,
+    require_consent,
+    write_values,
+)
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
+
+PATH = f"{ROOT}/agents"
+NEW_PATH = f"{PATH}/new"
+POLICY_MAX = 50
+"""How many tools of an agent's policy are on one page."""
+
+TITLES = (("first_line", "their first message"), ("model", "a short execution"))
+
+
+async def show_agents(request: ConsoleRequest) -> ConsolePage:
+    """Show the agents of the workspace, those that are archived last."""
+    listed = await request.api.get("/v1/agents", limit=100)
+    agents = sorted(listed["agents"], key=lambda agent: agent["archived"])
+    return ConsolePage(template="agents.html", title="Agents", values={"agents": agents, "more": listed["next"]})
+
+
+async def show_new_agent(request: ConsoleRequest) -> ConsolePage:
+    """Show the form of an agent that is not there yet."""
+    return await _show_new(request)
+
+
+async def create_agent(request: ConsoleRequest) -> ConsolePage | Redirect:
+    """Store the agent that was typed; what was left empty is its template's."""
+    fields = _build_new_fields([], [])
+    try:
+        created = await request.api.post("/v1/agents", read_body(fields, request.form), once=request.read_field("once"))
+    except ApiProblemError as error:
+        return await _show_new(request, error)
+    return Redirect(path=f"{PATH}/{created['agent_id']}", done="created")
+
+
+async def show_agent(request: ConsoleRequest) -> ConsolePage:
+    """Show an agent: its fields, and which tools it may call."""
+    return await _show(request)
+
+
+async def change_agent(request: ConsoleRequest) -> ConsolePage | Redirect:
+    """Store the fields that differ from what is stored."""
+    fields = _build_fields([])
+    try:
+        stored = await _get(request)
+        changes = find_changes(read_body(fields, request.form), stored)
+        if changes:
+            await request.api.patch(f"/v1/agents/{stored['agent_id']}", changes)
+    except ApiProblemError as error:
+        return await _show(request, error, typed=repeat_values(fields, request.form))
+    return Redirect(path=request.path, done="saved")
+
+
+async def archive_agent(request: ConsoleRequest) -> ConsolePage | Redirect:
+    """Have none of the agent's tasks started until it is restored."""
+    return await _post(request, "archive", "archived")
+
+
+async def restore_agent(request: ConsoleRequest) -> ConsolePage | Redirect:
+    """Make an archived agent active again."""
+    return await _post(request, "restore", "restored")
+
+
+async def delete_agent(request: ConsoleRequest) -> ConsolePage | Redirect:
+    """Delete the agent, with its tasks where that box was ticked, too."""
+    require_consent(request.form)
+    tasks = "delete" if request.read_field("tasks") == "true" else "refuse"
+    try:
+        await request.api.delete(f"/v1/agents/{request.params['agent']}", tasks=tasks)
+    except ApiProblemError as error:
+        return await _show(request, error)
+    return Redirect(path=PATH, done="deleting")
+
+
+async def _post(request: ConsoleRequest, action: str, done: str) -> ConsolePage | Redirect:
+    try:
+        await request.api.post(f"/v1/agents/{request.params['agent']}/{action}")
+    except ApiProblemError as error:
+        return await _show(request, error)
+    return Redirect(path=request.path, done=done)
+
+
+async def _get(request: ConsoleRequest) -> dict[str, Any]:
+    agent: dict[str, Any] = await request.api.get(f"/v1/agents/{request.params['agent']}")
+    return agent
+
+
+async def _show_new(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
+    templates, models = await ask_together(
+        request.api.get("/v1/agent-templates", limit=100), request.api.get("/v1/models", limit=100)
+    )
+    fields = _build_new_fields(templates["templates"], models["models"])
+    return ConsolePage(
+        template="agent_new.html",
+        title="New agent",
+        values={
+            "templates": templates["templates"],
+            "fields": fields,
+            "values": write_values(fields, {}) if refused is None else repeat_values(fields, request.form),
+            "errors": list_problems(refused),
+        },
+        status=200 if refused is None else refused.status,
+    )
+
+
+async def _show(
+    request: ConsoleRequest, refused: ApiProblemError | None = None, typed: Mapping[str, str] | None = None
+) -> ConsolePage:
+    if refused is not None and refused.status in (401, 404):
+        raise refused
+    path = f"/v1/agents/{request.params['agent']}"
+    agent, servers, policy, models = await ask_together(
+        _get(request),
+        request.api.get(f"{path}/mcp", limit=100),
+        request.api.get(f"{path}/policy", limit=POLICY_MAX, cursor=request.query.get("cursor")),
+        request.api.get("/v1/models", limit=100),
+    )
+    fields = _build_fields(models["models"])
+    return ConsolePage(
+        template="agent.html",
+        title=show_text(agent["name"]),
+        values={
+            "agent": agent,
+            "servers": servers["servers"],
+            "policy": policy,
+            "fields": fields,
+            "values": typed or write_values(fields, agent),
+            "errors": list_problems(refused),
+            "here": f"{PATH}/{agent['agent_id']}",
+        },
+        status=200 if refused is None else refused.status,
+    )
+
+
+def _build_new_fields(templates: list[Mapping[str, Any]], models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
+    options = [("", "none"), *((item["id"], show_text(item["name"])) for item in templates)]
+    return (
+        FormField(name="template", label="Template", kind="choice", options=options, when_empty="omit"),
+        FormField(name="name", label="Name", when_empty="omit", help="Empty: the template's"),
+        FormField(name="description", label="Description", when_empty="omit", help="Empty: the template's"),
+        FormField(name="system_prompt", label="System prompt", kind="long", when_empty="omit", help="Empty: the template's"),
+        FormField(name="model", label="Model", when_empty="omit", help=_write_models(models)),
+    )
+
+
+def _build_fields(models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
+    return (
+        FormField(name="name", label="Name", is_required=True),
+        FormField(name="description", label="Description"),
+        FormField(
+            name="system_prompt",
+            label="System prompt",
+            kind="long",
+            help="Comes before that of the task, and may use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}",
+        ),
+        FormField(name="model", label="Model", when_empty="null", help=_write_models(models)),
+        FormField(
+            name="allowed_tools",
+            label="Tools that it may call",
+            kind="lines",
+            help="A name a line; empty: every tool. Below is what comes of it",
+        ),
+        FormField(
+            name="tool_settings",
+            label="Settings of tools",
+            kind="json",
+            when_empty="omit",
+            help="By the names of tools: calls_max, timeout_s, arguments that every call has, and flow",
+        ),
+        FormField(
+            name="approvals",
+            label="Approval rules",
+            kind="json",
+            when_empty="omit",
+            help="A list, as the API has them",
+        ),
+        FormField(
+            name="max_credits_month",
+            label="Credits in a month at most",
+            kind="number",
+            when_empty="null",
+            help="Empty: no limit of its own",
+        ),
+        FormField(
+            name="conversation_credits_max",
+            label="Credits of each conversation in a month at most",
+            kind="number",
+            when_empty="null",
+            help="Empty: as the workspace says",
+        ),
+        FormField(name="tools_enabled", label="Conversations with it have tools", kind="check"),
+        FormField(
+            name="enabled_tools",
+            label="Tools of conversations",
+            kind="json",
+            when_empty="null",
+            help='Empty: all that it may call; a list as ["http_get"]: those; []: none',
+        ),
+        FormField(name="titles", label="Titles of its conversations come from", kind="choice", options=TITLES),
+    )
+
+
+def _write_models(models: list[Mapping[str, Any]]) -> str:
+    return f"Empty: each task names one. Known: {', '.join(model['name'] for model in models)}"
+
+
+ROUTES = (
+    ConsoleRoute(path=PATH, show=show_agents, section="agents"),
+    ConsoleRoute(path=NEW_PATH, show=show_new_agent, section="agents", actions={"create": create_agent}),
+    ConsoleRoute(
+        path=f"{PATH}/{{agent}}",
+        show=show_agent,
+        section="agents",
+        actions={"change": change_agent, "archive": archive_agent, "restore": restore_agent, "delete": delete_agent},
+    ),
+)
