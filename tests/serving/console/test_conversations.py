@@ -17,6 +17,7 @@ from ferryman.domain.executions.execution import Status
 from ferryman.domain.workspaces.member import Right, Role
 from ferryman.inmemory.clock import START
 from ferryman.serving.console.branches import place_branches
+from ferryman.serving.console.pages.message import PAGE_CHARACTERS, list_parts
 from tests.builders import build_execution
 from tests.serving.conftest import Stage
 from tests.serving.test_chat import answer
@@ -117,11 +118,51 @@ async def test_a_long_answer_is_cut_and_a_link_leads_to_all_of_it(browser: Brows
     assert ("word end" in page, "word end" in whole) == (False, True)
 
 
+async def test_a_text_of_a_million_characters_is_read_in_pages_that_hold_all_of_it(browser: Browser, stage: Stage) -> None:
+    content = "".join(f"{number:09d}." for number in range(100_000))
+    change_message(stage, 1, content=content)
+    parts = []
+    for page in range(1, 21):
+        markup = (await browser.open(f"{PATH}/messages/1?page={page}")).text
+        parts.append(markup.partition('<pre class="foreign whole" dir="auto">')[2].partition("</pre>")[0])
+    assert max(map(len, parts)) == PAGE_CHARACTERS
+    assert "".join(parts) == content
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "21", "x", "99999999"])
+async def test_another_page_of_a_text_is_the_nearest_one(browser: Browser, stage: Stage, page: str) -> None:
+    change_message(stage, 1, content="a" * (20 * PAGE_CHARACTERS))
+    assert f"Part {'20' if page == '21' else '1'} of 20" in (await browser.open(f"{PATH}/messages/1?page={page}")).text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "x\n" * 60_000, "\n" * 200_000, "a" * 50_000, "a" * 50_001, "a" * 46_000 + "\n" + "b" * 9_000]
+)
+def test_the_pages_of_a_text_follow_each_other_and_are_all_of_it(text: str) -> None:
+    parts = list_parts(text)
+    assert "".join(text[start:end] for start, end in parts) == text
+    assert max(end - start for start, end in parts) <= PAGE_CHARACTERS
+
+
+def test_a_page_of_a_text_ends_with_a_line_where_one_ends_near() -> None:
+    assert list_parts("a" * 46_000 + "\n" + "b" * 9_000)[0] == (0, 46_001)
+
+
+async def test_a_message_is_downloaded_as_it_is(browser: Browser, stage: Stage) -> None:
+    change_message(stage, 2, content=HOSTILE)
+    answer = await browser.open(f"{PATH}/messages/2/download")
+    assert answer.content.decode() == HOSTILE
+    assert (answer.headers["content-type"], answer.headers["content-disposition"]) == (
+        "text/plain; charset=utf-8",
+        'attachment; filename="message-2.txt"',
+    )
+
+
 async def test_a_message_that_is_not_there_is_no_page(browser: Browser) -> None:
     assert (await browser.open(f"{PATH}/messages/7")).status_code == 404
 
 
-@pytest.mark.parametrize("suffix", ["", "/messages/1", "/live"])
+@pytest.mark.parametrize("suffix", ["", "/messages/1", "/messages/1/download", "/live"])
 async def test_a_conversation_of_others_is_answered_as_one_that_is_not_there(
     browser: Browser, stage: Stage, suffix: str
 ) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError, write_once
 from ferryman.serving.console.branches import find_branches
-from ferryman.serving.console.conversation_view import describe_messages, describe_pending, render_texts
+from ferryman.serving.console.conversation_view import describe_messages, describe_pending
 from ferryman.serving.console.live import RelayedEvent, relay_events
 from ferryman.serving.console.pages.conversations import PATH
 from ferryman.serving.console.parts import find_parts
@@ -31,22 +31,6 @@ CHANGES = (*ENDS, "tool_call", "tool_result", "approval_required", "approval_dec
 async def show_conversation(request: ConsoleRequest) -> ConsolePage:
     """Show the branch that `branch` in the address ends, or the one that was written last."""
     return await _show(request)
-
-
-async def show_message(request: ConsoleRequest) -> ConsolePage:
-    """Show all of one message."""
-    number = _read_number(request.params["number"])
-    listed = await request.api.get(f"{_name(request)}/messages", branch=number or None, limit=1)
-    message = next((item for item in listed["messages"] if item["number"] == number), None)
-    if message is None:
-        raise ApiProblemError(404, {"title": "Not found", "detail": "there is no such message"})
-    content = message["content"] or ""
-    markup = (await render_texts(request.session.owner, [content]))[0] if message["role"] == "assistant" else None
-    return ConsolePage(
-        template="message.html",
-        title=f"Message {number}",
-        values={"message": message, "markup": markup, "conversation": request.params["conversation_id"]},
-    )
 
 
 async def stream_answer(request: ConsoleRequest) -> Response:
@@ -260,5 +244,4 @@ ACTIONS = {
 ROUTES = (
     ConsoleRoute(path=f"{PATH}/{{conversation_id}}", show=show_conversation, section="conversations", actions=ACTIONS),
     ConsoleRoute(path=f"{PATH}/{{conversation_id}}/live", show=stream_answer, section="conversations"),
-    ConsoleRoute(path=f"{PATH}/{{conversation_id}}/messages/{{number}}", show=show_message, section="conversations"),
 )
