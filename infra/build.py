@@ -8,7 +8,7 @@ import json
 import sys
 import tomllib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,10 +64,17 @@ def archive(function: str, root: Path = ROOT) -> Archive:
     for file in modules.modules.values():
         files[str(file.relative_to(library))] = file.read_bytes()
         if file.name == "__init__.py":
-            # tables and the like that the package reads
-            data = (path for path in file.parent.iterdir() if path.is_file() and path.suffix not in (".py", ".pyc"))
-            files |= {str(path.relative_to(library)): path.read_bytes() for path in data}
+            files |= {str(path.relative_to(library)): path.read_bytes() for path in list_data(file.parent)}
     return Archive(function=function, files=files, packages=tuple(packages), imported=tuple(sorted(imported)))
+
+
+def list_data(package: Path) -> Iterator[Path]:
+    """Yield what a package reads: its tables, and folders of it that are no packages, such as templates."""
+    for path in sorted(package.iterdir()):
+        if path.is_file() and path.suffix not in (".py", ".pyc"):
+            yield path
+        elif path.is_dir() and path.name != "__pycache__" and not any(path.glob("**/*.py")):
+            yield from list_data(path)
 
 
 def functions(root: Path = ROOT) -> list[str]:

@@ -1,0 +1,107 @@
+"""Which numbers each page promises to show, by the page's path, and which of its numbers it works out by itself.
+
+A promise is the path of the API's answer (`*` for an id), and the names of the fields that lead to the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ferryman.serving.console.pages.executions import measure_seconds
+
+Answers = Sequence[tuple[str, str, Any]]
+
+PROMISED: dict[str, tuple[str, ...]] = {
+    "/console": (
+        "/v1/executions executions credits_used",
+        "/v1/me credits_left",
+        "/v1/me credits_used",
+        "/v1/usage total calls",
+        "/v1/usage total credits",
+        "/v1/usage total turns",
+    ),
+    "/console/approvals": (),
+    "/console/approvals/{approval_id}": (),
+    "/console/conversations": (),
+    "/console/conversations/{conversation_id}": ("/v1/conversations/*/messages messages metadata credits_used",),
+    "/console/conversations/{conversation_id}/messages/{number}": (),
+    "/console/executions": ("/v1/executions executions credits_used", "/v1/executions executions tool_calls_total"),
+    "/console/executions/{execution}": (
+        "/v1/executions/* credits_held",
+        "/v1/executions/* credits_used",
+        "/v1/executions/* iterations",
+        "/v1/executions/* tool_calls_total",
+        "/v1/executions/* usage input_tokens",
+        "/v1/executions/* usage output_tokens",
+        "/v1/executions/*/calls calls result latency_ms",
+    ),
+    "/console/executions/{execution}/audit": ("/v1/executions/* credits_used",),
+    "/console/executions/{execution}/calls/{seq}": (
+        "/v1/executions/*/calls/* attempt",
+        "/v1/executions/*/calls/* result latency_ms",
+        "/v1/executions/*/calls/* result response_size_bytes",
+        "/v1/executions/*/calls/* result response_status",
+    ),
+    "/console/ledger": (
+        "/v1/budget budgets credits_left",
+        "/v1/budget budgets credits_reserved",
+        "/v1/budget budgets credits_used",
+        "/v1/budget budgets limit",
+        "/v1/ledger credits",
+        "/v1/ledger entries",
+        "/v1/ledger lines api_call_fees",
+        "/v1/ledger lines credits",
+        "/v1/ledger lines executions",
+        "/v1/ledger lines llm_tokens",
+        "/v1/ledger sum_of_postings",
+    ),
+    "/console/people": (),
+    "/console/sessions": (),
+    "/console/tasks": ("/v1/tasks tasks max_credits",),
+    "/console/tasks/new": (),
+    "/console/tasks/{task}": (
+        "/v1/tasks/* max_credits",
+        "/v1/tasks/* max_iterations",
+        "/v1/tasks/* max_tokens",
+        "/v1/tasks/* temperature",
+    ),
+    "/console/workspaces": (),
+    "/console/workspaces/{workspace}": (),
+}
+
+
+def find_bodies(answers: Answers, path: str, query: str = "") -> list[Any]:
+    """Return the answers at a path whose query has these words."""
+    return [body for api_path, words, body in answers if api_path == path and query in words]
+
+
+def count_overview(answers: Answers) -> list[object]:
+    """Return how many run, wait and failed, and the nothing of a day on which nothing was spent."""
+    running = find_bodies(answers, "/v1/executions", "status=running")[0]["executions"]
+    failed = [
+        item
+        for status in ("failed", "timeout")
+        for body in find_bodies(answers, "/v1/executions", status)
+        for item in body["executions"]
+    ]
+    waiting = find_bodies(answers, "/v1/approvals")[0]["approvals"]
+    return [len(running), len(waiting), len(failed), 0]
+
+
+def measure_execution(answers: Answers) -> list[object]:
+    """Return how long the execution took, in seconds."""
+    execution = next(body for _, _, body in answers if "started_at" in body)
+    return [measure_seconds(execution["started_at"], execution["completed_at"])]
+
+
+def count_tools(answers: Answers) -> list[object]:
+    """Return how many tools each task has."""
+    return [len(task["tools"]) for body in find_bodies(answers, "/v1/tasks") for task in body["tasks"]]
+
+
+DERIVED: dict[str, Callable[[Answers], list[object]]] = {
+    "/console": count_overview,
+    "/console/executions/{execution}": measure_execution,
+    "/console/tasks": count_tools,
+}
