@@ -5,7 +5,7 @@ A promise is the path of the API's answer (`*` for an id), and the names of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ferryman.serving.console.pages.executions import measure_seconds
@@ -21,6 +21,9 @@ PROMISED: dict[str, tuple[str, ...]] = {
         "/v1/usage total credits",
         "/v1/usage total turns",
     ),
+    "/console/agents": (),
+    "/console/agents/new": (),
+    "/console/agents/{agent}": (),
     "/console/approvals": (),
     "/console/approvals/{approval_id}": (),
     "/console/conversations": (),
@@ -58,6 +61,7 @@ PROMISED: dict[str, tuple[str, ...]] = {
     ),
     "/console/people": (),
     "/console/sessions": (),
+    "/console/start": (),
     "/console/tasks": ("/v1/tasks tasks max_credits",),
     "/console/tasks/new": (),
     "/console/tasks/{task}": (
@@ -66,6 +70,8 @@ PROMISED: dict[str, tuple[str, ...]] = {
         "/v1/tasks/* max_tokens",
         "/v1/tasks/* temperature",
     ),
+    "/console/tasks/{task}/credentials": (),
+    "/console/tasks/{task}/credentials/connect": (),
     "/console/workspaces": (),
     "/console/workspaces/{workspace}": (),
 }
@@ -95,13 +101,34 @@ def measure_execution(answers: Answers) -> list[object]:
     return [measure_seconds(execution["started_at"], execution["completed_at"])]
 
 
-def count_tools(answers: Answers) -> list[object]:
-    """Return how many tools each task has."""
-    return [len(task["tools"]) for body in find_bodies(answers, "/v1/tasks") for task in body["tasks"]]
+def count_items(*names: str) -> Callable[[Answers], list[object]]:
+    """Return what counts the items of every list of this name, wherever it is in an answer."""
+
+    def count(answers: Answers) -> list[object]:
+        return [len(items) for _, _, body in answers for items in find_lists(body, names)]
+
+    return count
+
+
+def find_lists(value: Any, names: Sequence[str]) -> Iterator[list[Any]]:
+    """Yield the lists of an answer that are in fields of these names."""
+    for name, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if name in names and isinstance(item, list):
+            yield item
+        yield from find_lists(item, names)
+
+
+def measure_message(answers: Answers) -> list[object]:
+    """Return how many characters the message has."""
+    return [len(message["content"]) for _, _, body in answers for message in body["messages"]]
 
 
 DERIVED: dict[str, Callable[[Answers], list[object]]] = {
     "/console": count_overview,
+    "/console/agents": count_items("allowed_tools"),
+    "/console/agents/new": count_items("allowed_tools"),
+    "/console/agents/{agent}": count_items("servers"),
+    "/console/conversations/{conversation_id}/messages/{number}": measure_message,
     "/console/executions/{execution}": measure_execution,
-    "/console/tasks": count_tools,
+    "/console/tasks": count_items("tools"),
 }
