@@ -38,6 +38,15 @@ CONSOLE_PATH = "/console"
 MCP_PATH = "/mcp"
 """What is served there checks its requests itself, and answers all of them as JSON-RPC has it."""
 
+CONSOLE_HEADERS = (
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+"""What an answer there has that says nothing else: a refusal before any page is asked, say, or a file."""
+
 CONSOLE_BYTES_MAX = 3_000_000
 """A form with a task's prompt or an OpenAPI document, each of whose bytes may be escaped as three."""
 
@@ -56,11 +65,12 @@ class EdgeMiddleware:
             await self._app(scope, receive, send)
             return
         begun, headers = False, Headers(scope=scope)
+        is_console = scope["path"] == CONSOLE_PATH or scope["path"].startswith(f"{CONSOLE_PATH}/")
 
         async def sending(message: Message) -> None:
             nonlocal begun
             begun = True
-            await send(message)
+            await send(_add_headers(message) if is_console and message["type"] == "http.response.start" else message)
 
         try:
             if scope["path"].endswith("\n"):
@@ -71,7 +81,7 @@ class EdgeMiddleware:
                 return
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
             is_file = scope["path"].startswith(FILES_PATH)
-            if scope["path"] == CONSOLE_PATH or scope["path"].startswith(f"{CONSOLE_PATH}/"):
+            if is_console:
                 _has_body(headers, CONSOLE_BYTES_MAX, kind=FORM_TYPE)
                 await self._app(scope, _bounded(receive, CONSOLE_BYTES_MAX), sending)
                 return
@@ -84,11 +94,11 @@ class EdgeMiddleware:
         except HTTPException as error:
             if begun:
                 raise
-            await create_problem(error.status_code, error.detail)(scope, receive, send)
+            await create_problem(error.status_code, error.detail)(scope, receive, sending)
         except Exception as error:  # noqa: BLE001 - whatever it is, the client learns only that it happened
             self._report(error, scope, headers)
             if not begun:
-                await create_problem(500, "something went wrong on our side")(scope, receive, send)
+                await create_problem(500, "something went wrong on our side")(scope, receive, sending)
 
     def _report(self, error: Exception, scope: Scope, headers: Headers) -> None:
         """Log a crash with the template of its route, in the request's trace, or in a new one where it names none."""
@@ -97,6 +107,11 @@ class EdgeMiddleware:
         with self._tracer.span("crash", {"http.route": route}, kind="server", parent=parent) as span:
             span.failed(type(error).__name__)
             self._tracer.line("api.crash", severity="ERROR", route=route, **describe_fault(error))
+
+
+def _add_headers(start: Message) -> Message:
+    known = {name.lower() for name, _ in start["headers"]}
+    return {**start, "headers": [*start["headers"], *(pair for pair in CONSOLE_HEADERS if pair[0] not in known)]}
 
 
 def _has_body(headers: Headers, most: int, *, kind: str | None) -> bool:

@@ -134,8 +134,7 @@ async def _read_change(request: Request, signed: Any) -> dict[str, tuple[str, ..
 def _ask_to_sign_in(deps: ApiDependencies, request: Request) -> Response:
     if request.method == "GET" and is_foreign(request) and sign_in.name_cookie(deps) not in request.cookies:
         # a link on another site: the browser sends the cookie, which is strict, once this page leads to itself
-        here = request.url.path.rpartition("/")[2] + (f"?{request.url.query}" if request.url.query else "")
-        page = render_plain("again.html", request.url.path, title="Ferryman", here=here)
+        page = render_plain("again.html", request.url.path, title="Ferryman")
         return HTMLResponse(page, headers={**HEADERS, "Refresh": "0"})
     status = 403 if request.method == "POST" or PARTS_HEADER in request.headers else 200
     return sign_in.show_sign_in(request, "", next_path=request.url.path, status=status)

@@ -18,7 +18,9 @@ from ferryman.serving.console.cookies import SignedSession
 from ferryman.serving.console.forms import Form
 
 ROOT = "/console"
-_NEXT = re.compile(rf"{ROOT}(?:/[A-Za-z0-9_/.~%-]*)?", re.ASCII)
+_NEXT = re.compile(rf"{ROOT}(?:/(?!\.|%2[eE])[A-Za-z0-9_.~%-]+)*", re.ASCII)
+"""A path of the console, no part of which is empty or begins with a dot: it leads nowhere else."""
+
 PARTS_HEADER = "ferryman-parts"
 """Which elements of a page a request asks for, by their ids."""
 
