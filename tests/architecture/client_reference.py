@@ -14,7 +14,15 @@ from ferryman.serving import api
 Json = Mapping[str, Any]
 
 ANSWERS = (
-    *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
+    *(
+        "TaskResponse",
+        "ExecutionResponse",
+        "CallResponse",
+        "ListedCall",
+        "TurnResponse",
+        "CredentialResponse",
+        "ConnectionResponse",
+    ),
     *("IntegrationResponse", "ToolResponse", "AgentTemplateResponse", "CustomTool", "ImportResponse"),
     *("PlanResponse", "ModelResponse", "AgentResponse", "RemoteServerResponse", "RemoteToolResponse"),
     *("ServerConnectionResponse", "ConnectedServer"),

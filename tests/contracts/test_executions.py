@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain.calls.brief import to_brief
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.executions.execution import OWNER, Lease, Status
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
@@ -227,6 +228,24 @@ async def test_steps_and_calls_are_read_from_where_one_asks(stores: Stores) -> N
     assert [step.number for step in await stores.executions.steps("exec_1", after=1)] == [2, 3]
     assert [ticket.seq for ticket in await stores.executions.tickets("exec_1", first=3)] == [3, 4, 5]
     assert [ticket.seq for ticket in await stores.executions.tickets("exec_1", first=1, most=2)] == [1, 2]
+
+
+async def test_calls_in_brief_are_those_without_what_is_large(stores: Stores) -> None:
+    execution = await stores.executions.commit(await open_execution(stores), turn(), now=NOW, lease=LEASE)
+    await stores.executions.settle(execution, 1, RESULT, now=LATER)
+    tickets = await stores.executions.tickets("exec_1")
+    assert [ticket.display_arguments for ticket in tickets] != [{}, {}]
+    assert list(await stores.executions.brief_tickets("exec_1", first=0, most=9)) == [to_brief(ticket) for ticket in tickets]
+    assert [ticket.seq for ticket in await stores.executions.brief_tickets("exec_1", first=1, most=1)] == [1]
+
+
+async def test_turns_in_brief_are_those_without_what_the_model_wrote(stores: Stores) -> None:
+    execution = await open_execution(stores)
+    for number in (1, 2, 3):
+        execution = await stores.executions.commit(execution, turn(number, first=2 * (number - 1)), now=LATER, lease=LEASE)
+    second = (await stores.executions.steps("exec_1", after=1, most=1))[0]
+    assert second.content
+    assert list(await stores.executions.brief_steps("exec_1", after=1, most=1)) == [replace(second, content=())]
 
 
 async def test_a_turn_does_not_undo_a_cancel(stores: Stores) -> None:

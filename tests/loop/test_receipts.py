@@ -279,3 +279,15 @@ async def test_a_process_that_dies_at_any_port_call_leaves_one_unbroken_chain():
             assert verifier.verify(chain)[0] == verifier.WHOLE, (at, after)
             assert [entry["kind"] for entry in chain["entries"]] == expected, (at, after)
             assert await fits(stage), (at, after)
+
+
+async def test_a_turn_names_the_receipt_of_its_reply(stage):
+    await stage.run(fetches(2), fetches(1), says("done"))
+    named = [(step.receipt, step.number) for _, step in sorted(stage.memory.steps["e"].items())]
+    assert named == await find_replies(stage)
+
+
+async def find_replies(stage: Stage) -> list[tuple[int, int]]:
+    """Return the number of each receipt of a reply, and its turn."""
+    entries = (await document(stage))["entries"]
+    return [(entry["number"], entry["turn"]) for entry in entries if entry["kind"] == "replied"]

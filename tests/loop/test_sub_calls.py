@@ -225,3 +225,10 @@ async def test_a_run_is_rebuilt_with_the_numbers_of_sub_calls_taken(stage):
     steps = [step for _, step in sorted(memory.steps["e"].items())]
     run = rebuild(stage.execution, memory.openings["e"], steps[:1], tickets[:2])
     assert ([ticket.seq for ticket in run.pending], run.next_call) == ([1, 0], 2)
+
+
+async def test_the_receipt_of_a_turn_comes_after_those_of_the_sub_calls_before(stage):
+    stage.asks = [[GET, ("http_get", {"n": 1})], [("http_get", {"n": 2})]]
+    await stage.run(asks(), says("done"))
+    kinds = [receipt.kind for commit in stage.memory.receipts["e"].values() for receipt in commit]
+    assert [kinds[step.receipt] for _, step in sorted(stage.memory.steps["e"].items())] == [ReceiptKind.REPLIED] * 2

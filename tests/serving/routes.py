@@ -116,6 +116,7 @@ ROUTES = (
     Ask("GET", "/v1/executions/{execution_id}", 200),
     Ask("GET", "/v1/executions/{execution_id}/calls", 200),
     Ask("GET", "/v1/executions/{execution_id}/calls/{seq}", 200),
+    Ask("GET", "/v1/executions/{execution_id}/turns", 200),
     Ask("GET", "/v1/executions/{execution_id}/receipts", 200),
     Ask("GET", "/v1/executions/{execution_id}/record", 200),
     Ask("POST", "/v1/executions/{execution_id}/cancel", 200),

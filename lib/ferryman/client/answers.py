@@ -585,6 +585,33 @@ class ListedApprovalJson(TypedDict):
     sent: list[int]
 
 
+class ListedCallJson(TypedDict):
+    """A call as it was journaled, and what it has cost."""
+
+    seq: int
+    parent: int | None
+    iteration: int
+    id: str
+    tool: str
+    called_as: str | None
+    arguments: dict[str, Any]
+    state: Literal["intended", "waiting", "sent", "settled"]
+    attempt: int
+    in_doubt: bool
+    label: FlowLabelJson
+    created_at: str
+    sent_at: str | None
+    deadline: str | None
+    settled_at: str | None
+    approval: str | None
+    form_digest: str | None
+    approved: ApprovedSendJson | None
+    flow: CallFlowJson | None
+    hidden: bool
+    result: ResultJson | None
+    credits: str | None
+
+
 class ListedExecutionJson(TypedDict):
     """What a list tells of an execution: all but its input, its output and its calls, which `tool_calls_total` counts."""
 
@@ -1074,6 +1101,24 @@ class ToolSettingsJson(TypedDict):
     timeout_s: float | None
     arguments: dict[str, Any]
     flow: FlowCorrectionJson | None
+
+
+class TurnJson(TypedDict):
+    """A turn as the record has it, and its receipt."""
+
+    number: int
+    content: list[dict[str, Any]]
+    stop_reason: str
+    usage: TokenCountsJson
+    credits: str
+    first_call: int
+    calls: int
+    event: int
+    at: str
+    slice: int
+    prompt_digest: str
+    summarizes: int
+    receipt: int | None
 
 
 class UsageCountsJson(TypedDict):

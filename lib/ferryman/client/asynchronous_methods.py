@@ -47,6 +47,8 @@ class AsyncMethods:
     get_call = async_method(executions.get_call)
     list_calls = async_method(executions.list_calls)
     iterate_calls = async_pager(executions.list_calls)
+    list_turns = async_method(executions.list_turns)
+    iterate_turns = async_pager(executions.list_turns)
     list_receipts = async_method(executions.list_receipts)
     iterate_receipts = async_pager(executions.list_receipts)
     list_receipt_keys = async_method(executions.list_receipt_keys)

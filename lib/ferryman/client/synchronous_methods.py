@@ -47,6 +47,8 @@ class Methods:
     get_call = method(executions.get_call)
     list_calls = method(executions.list_calls)
     iterate_calls = pager(executions.list_calls)
+    list_turns = method(executions.list_turns)
+    iterate_turns = pager(executions.list_turns)
     list_receipts = method(executions.list_receipts)
     iterate_receipts = pager(executions.list_receipts)
     list_receipt_keys = method(executions.list_receipt_keys)

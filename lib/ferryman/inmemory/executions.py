@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from ferryman.domain.calls.brief import to_brief
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.conversations.conversation import is_next
 from ferryman.domain.copies import replace
@@ -243,13 +244,19 @@ class MemoryExecutions(MemoryRequests, MemoryLiveTurns):
     async def opening(self, execution: str) -> ExecutionSetup | None:
         return self._memory.openings.get(execution)
 
-    async def steps(self, execution: str, *, after: int = 0) -> Sequence[Step]:
+    async def steps(self, execution: str, *, after: int = 0, most: int | None = None) -> Sequence[Step]:
         steps = self._memory.steps.get(execution, {})
-        return [steps[number] for number in sorted(steps) if number > after]
+        return [steps[number] for number in sorted(steps) if number > after][:most]
 
     async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
         tickets = self._memory.tickets.get(execution, {})
         return [tickets[seq] for seq in sorted(tickets) if seq >= first][:most]
+
+    async def brief_steps(self, execution: str, *, after: int, most: int) -> Sequence[Step]:
+        return [replace(step, content=()) for step in await self.steps(execution, after=after, most=most)]
+
+    async def brief_tickets(self, execution: str, *, first: int, most: int) -> Sequence[Ticket]:
+        return [to_brief(ticket) for ticket in await self.tickets(execution, first=first, most=most)]
 
     async def receipts(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Receipt]:
         stored = self._memory.receipts.get(execution, {})

@@ -222,11 +222,17 @@ class Executions(Requests, LiveTurns, Protocol):
     async def opening(self, execution: str) -> ExecutionSetup | None:
         """Return step 0, or None before it is stored."""
 
-    async def steps(self, execution: str, *, after: int = 0) -> Sequence[Step]:
-        """Return the turns numbered above `after`, in order."""
+    async def steps(self, execution: str, *, after: int = 0, most: int | None = None) -> Sequence[Step]:
+        """Return the turns numbered above `after`, in order, and at most so many."""
 
     async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
         """Return the calls from `first` on, in order, and at most so many."""
+
+    async def brief_steps(self, execution: str, *, after: int, most: int) -> Sequence[Step]:
+        """Return the same turns as `steps`, without what the model wrote, which is not read."""
+
+    async def brief_tickets(self, execution: str, *, first: int, most: int) -> Sequence[Ticket]:
+        """Return the same calls as `tickets`, each as `to_brief` makes it: the rest of them is not read."""
 
     async def receipts(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Receipt]:
         """Return the receipts from `first` on, in order, and at most so many."""

@@ -75,20 +75,36 @@ def cancel_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
 
 
 def list_calls(
-    execution: str, *, limit: int | None = None, cursor: str | None = None
-) -> ApiRequest[AnswerPage[answers.CallJson]]:
-    """Return a page of the execution's calls, in their order, with their results in full."""
-    return get(build_path("executions", execution, "calls"), read_page("calls"), limit=limit, cursor=cursor)
+    execution: str, *, first: int | None = None, details: bool = True, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.ListedCallJson]]:
+    """Return a page of the execution's calls from `first` on, in their order, with their results in full.
+
+    Without `details` arguments, contents and parts are empty.
+    """
+    path = build_path("executions", execution, "calls")
+    return get(path, read_page("calls"), details=None if details else "false", limit=limit, cursor=cursor, **{"from": first})
 
 
-def get_call(execution: str, seq: int) -> ApiRequest[answers.CallJson]:
+def list_turns(
+    execution: str, *, first: int | None = None, details: bool = True, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.TurnJson]]:
+    """Return a page of the execution's turns from the number `first` on, in their order; their contents are empty without
+    `details`."""
+    path = build_path("executions", execution, "turns")
+    return get(path, read_page("turns"), details=None if details else "false", limit=limit, cursor=cursor, **{"from": first})
+
+
+def get_call(execution: str, seq: int) -> ApiRequest[answers.ListedCallJson]:
     """Return one of the execution's calls by its number, from 0, with its result in full."""
-    return get(build_path("executions", execution, "calls", str(seq)), read_as(answers.CallJson))
+    return get(build_path("executions", execution, "calls", str(seq)), read_as(answers.ListedCallJson))
 
 
-def list_receipts(execution: str, *, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[Json]]:
-    """Return a page of the execution's receipts, in their order."""
-    return get(build_path("executions", execution, "receipts"), read_page("entries"), limit=limit, cursor=cursor)
+def list_receipts(
+    execution: str, *, first: int | None = None, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[Json]]:
+    """Return a page of the execution's receipts from the number `first` on, in their order."""
+    path = build_path("executions", execution, "receipts")
+    return get(path, read_page("entries"), limit=limit, cursor=cursor, **{"from": first})
 
 
 def get_receipt_page(execution: str) -> ApiRequest[Json]:

@@ -279,6 +279,15 @@ class Step:
     summarizes: int = field(default=0, metadata=LEFT_OUT)
 
     @property
+    def receipt(self) -> int:
+        """The number of the receipt that the model replied.
+
+        Before it in the chain are that of the opening, those of the turns before, and two of each call before: that it was
+        planned, and that it has settled.
+        """
+        return self.number + 2 * self.first_call
+
+    @property
     def is_paused(self) -> bool:
         """Whether the provider broke off a turn of its own tools, and goes on where the turn is sent back to it."""
         return self.stop_reason == PAUSED and bool(self.content)

@@ -37,6 +37,7 @@ from ferryman.serving.api.shapes import (
     record,
     table,
     task,
+    turn,
     usage,
     workspace,
 )
@@ -297,8 +298,9 @@ def build_answers() -> Mapping[str, BaseModel]:
         "getExecution": ended,
         "cancelExecution": queued.model_copy(update={"status": Status.KILLED, "completed_at": LATER, "cancel_requested": True}),
         **dict.fromkeys(("listTaskExecutions", "listExecutions"), execution.ExecutionList.model_validate(executions)),
-        "getCall": call.CallResponse.model_validate(_CALL),
-        "listCalls": call.CallList.model_validate({"calls": [_CALL], "next": None}),
+        "getCall": call.ListedCall.model_validate({**_CALL, "credits": "1"}),
+        "listCalls": call.CallList.model_validate({"calls": [{**_CALL, "credits": "1"}], "next": None}),
+        "listTurns": turn.TurnList.model_validate({"turns": [{**_STEP, "receipt": 1}], "next": None}),
         "listReceipts": receipt.ReceiptChain.model_validate(
             {"format": receipt.FORMAT, "execution": EXECUTION, "entries": [_RECEIPT], "keys": keys, "next": CURSOR}
         ),

@@ -31,7 +31,7 @@ from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.execution_start import check_start, start_stored
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
 from ferryman.serving.api.paging import ByNumber, ByTime, Since, parse_moment
-from ferryman.serving.api.shapes import call, receipt
+from ferryman.serving.api.shapes import call, receipt, turn
 from ferryman.serving.api.shapes import execution as shapes
 from ferryman.serving.api.shapes import record as account
 from ferryman.serving.api.stream_request import StreamChoice
@@ -42,7 +42,17 @@ InStatus = Annotated[Status | None, Query(description="Only those in this status
 Traceparent = Annotated[str | None, Header(description="A trace to go on with, as W3C's Trace Context writes it")]
 IsWaiting = Annotated[bool, Query(description="Only those that wait for a person")]
 SEQ_MAX = 999_999
-"""More calls than any execution can have."""
+"""More calls, turns and receipts than any execution can have."""
+Details = Annotated[bool, Query(description="False: without what is large. It is not read then, and so costs no time")]
+FromCall = Annotated[
+    int, Query(alias="from", ge=0, le=SEQ_MAX, description="Only calls from this `seq` on; a cursor goes before")
+]
+FromTurn = Annotated[
+    int, Query(alias="from", ge=1, le=SEQ_MAX, description="Only turns from this number on; a cursor goes before")
+]
+FromReceipt = Annotated[
+    int, Query(alias="from", ge=0, le=SEQ_MAX, description="Only receipts from this number on; a cursor goes before")
+]
 
 EVENT = {
     "title": "StreamedEvent",
@@ -178,21 +188,36 @@ async def cancel_execution(execution: OwnedExecution, deps: Dependencies, caller
 @router.get(
     "/executions/{execution_id}/calls", dependencies=[READS], summary="An execution's calls, with their results in full"
 )
-async def list_calls(execution: OwnedExecution, deps: Dependencies, paging: ByNumber) -> call.CallList:
-    tickets = await deps.executions.tickets(execution.id, first=paging.after or 0, most=paging.limit + 1)
+async def list_calls(
+    execution: OwnedExecution, deps: Dependencies, paging: ByNumber, first: FromCall = 0, details: Details = True
+) -> call.CallList:
+    read = deps.executions.tickets if details else deps.executions.brief_tickets
+    tickets = await read(execution.id, first=first if paging.after is None else paging.after, most=paging.limit + 1)
     here, rest = tickets[: paging.limit], tickets[paging.limit :]
     end = rest[0].seq if rest else None
-    return call.CallList(calls=tuple(map(call.to_response, here)), next=paging.write_next(end))
+    return call.CallList(calls=tuple(map(call.to_listed, here)), next=paging.write_next(end))
 
 
 @router.get("/executions/{execution_id}/calls/{seq}", dependencies=[READS], summary="One call of an execution, in full")
 async def get_call(
     execution: OwnedExecution, deps: Dependencies, seq: Annotated[int, Path(ge=0, le=SEQ_MAX, description="From 0")]
-) -> call.CallResponse:
+) -> call.ListedCall:
     tickets = await deps.executions.tickets(execution.id, first=seq, most=1)
     if not tickets or tickets[0].seq != seq:
         raise NotFoundError("call")
-    return call.to_response(tickets[0])
+    return call.to_listed(tickets[0])
+
+
+@router.get("/executions/{execution_id}/turns", dependencies=[READS], summary="An execution's turns, with what the model wrote")
+async def list_turns(
+    execution: OwnedExecution, deps: Dependencies, paging: ByNumber, first: FromTurn = 1, details: Details = True
+) -> turn.TurnList:
+    read = deps.executions.steps if details else deps.executions.brief_steps
+    after = (first if paging.after is None else paging.after) - 1
+    steps = await read(execution.id, after=after, most=paging.limit + 1)
+    here, rest = steps[: paging.limit], steps[paging.limit :]
+    following = paging.write_next(rest[0].number if rest else None)
+    return turn.TurnList(turns=tuple(turn.to_response(execution, step) for step in here), next=following)
 
 
 @router.get(
@@ -220,8 +245,11 @@ async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.R
     summary="An execution's receipts, chained and signed",
     response_model_exclude_unset=True,  # an entry's hash is that of the members that it was signed with
 )
-async def list_receipts(execution: OwnedExecution, deps: Dependencies, paging: ByNumber) -> receipt.ReceiptChain:
-    receipts = await deps.executions.receipts(execution.id, first=paging.after or 0, most=paging.limit + 1)
+async def list_receipts(
+    execution: OwnedExecution, deps: Dependencies, paging: ByNumber, first: FromReceipt = 0
+) -> receipt.ReceiptChain:
+    after = first if paging.after is None else paging.after
+    receipts = await deps.executions.receipts(execution.id, first=after, most=paging.limit + 1)
     here, rest = receipts[: paging.limit], receipts[paging.limit :]
     following = paging.write_next(rest[0].number if rest else None)
     if execution.imported_from is None:

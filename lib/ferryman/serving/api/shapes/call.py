@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.calls.part import PartKind
 from ferryman.domain.labels.label import Confidentiality, Integrity
@@ -151,12 +152,27 @@ class CallResponse(ResponseShape):
     result: Result | None
 
 
+class ListedCall(CallResponse):
+    """A call as it was journaled, and what it has cost.
+
+    Without `details` its `arguments`, and the `content` and `parts` of its result, are empty.
+    """
+
+    credits: Credits | None = Field(description="Its fee, or what the model that it asked has cost; null: it has no result yet")
+
+
 class CallList(ListPage):
     """A page of an execution's calls, in order."""
 
-    calls: tuple[CallResponse, ...]
+    calls: tuple[ListedCall, ...]
 
 
 def to_response(ticket: Ticket) -> CallResponse:
     """Return the response for `ticket`, without its sealed arguments."""
     return CallResponse.model_validate(document.serialize_ticket(ticket))
+
+
+def to_listed(ticket: Ticket) -> ListedCall:
+    """Return the response for `ticket` with what the call has cost."""
+    fee = None if ticket.result is None else get_fee(ticket.result)
+    return ListedCall.model_validate({**document.serialize_ticket(ticket), "credits": fee})
