@@ -9,12 +9,15 @@ from decimal import Decimal
 import httpx
 import pytest
 
+from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.credits.amount import format_credits
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.occupancy import START_SPACING, Occupancy, compute_pause
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import PRO
+from ferryman.domain.receipts.receipt import Head
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.queue import QueuedDelivery
@@ -22,7 +25,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.limits import start_rate
 from ferryman.serving.api.refusals import REPEATED
 from ferryman.serving.api.shapes import call as shapes
-from tests.builders import build_settled_ticket
+from tests.builders import build_settled_ticket, build_step
 
 from .conftest import Stage, create_app
 
@@ -205,13 +208,55 @@ async def test_the_calls_show_what_was_scanned_and_not_what_was_sealed(
     )
     stage.memory.tickets[execution] = {0: ticket, 1: replace(ticket, seq=1, state=TicketState.INTENDED, result=None)}
     first, second = (await client.get(f"/v1/executions/{execution}/calls")).json()["calls"]
-    assert set(first) == set(shapes.CallResponse.model_fields)
+    assert set(first) == set(shapes.ListedCall.model_fields)
     assert (first["arguments"], first["iteration"], len(first["result"]["content"])) == (
         {"url": "https://api.github.com/user"},
         1,
         5_000,
     )
     assert (second["state"], second["result"]) == ("intended", None)
+
+
+async def test_a_call_names_its_fee_once_it_has_a_result(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    execution = await started(client, task)
+    ticket = build_settled_ticket(tool="api_call", result=replace(RESULT, credential_used="A"))
+    stage.memory.tickets[execution] = {0: ticket, 1: replace(ticket, seq=1, state=TicketState.INTENDED, result=None)}
+    first, second = (await client.get(f"/v1/executions/{execution}/calls")).json()["calls"]
+    assert (first["credits"], second["credits"]) == (format_credits(get_fee(ticket.result)), None)
+    assert first["credits"] != "0"
+
+
+async def test_calls_in_brief_have_no_arguments_and_no_content(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    execution = await started(client, task)
+    ticket = build_settled_ticket(display_arguments={"url": "https://api.github.com/user"}, result=RESULT)
+    stage.memory.tickets[execution] = {seq: replace(ticket, seq=seq) for seq in range(3)}
+    path = f"/v1/executions/{execution}/calls"
+    whole = (await client.get(path)).json()["calls"][1]
+    page = (await client.get(f"{path}?details=false&from=1&limit=1")).json()
+    result = {**whole["result"], "content": "", "parts": []}
+    assert page["calls"] == [{**whole, "arguments": {}, "result": result}]
+    following = (await client.get(f"{path}?details=false&limit=1&cursor={page['next']}")).json()
+    assert ([call["seq"] for call in following["calls"]], following["next"]) == ([2], None)
+
+
+async def test_turns_are_paged_from_the_one_that_is_named(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    execution = await started(client, task)
+    content = ({"type": "text", "text": "hm"},)
+    stage.memory.steps[execution] = {number: build_step(number=number, content=content) for number in (1, 2, 3)}
+    path = f"/v1/executions/{execution}/turns"
+    page = (await client.get(f"{path}?from=2&limit=1")).json()
+    assert [(turn["number"], turn["content"]) for turn in page["turns"]] == [(2, list(content))]
+    following = (await client.get(f"{path}?details=false&limit=1&cursor={page['next']}")).json()
+    assert [(turn["number"], turn["content"]) for turn in following["turns"]] == [(3, [])]
+
+
+async def test_a_turn_that_is_not_signed_names_no_receipt(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    execution = await started(client, task)
+    stage.memory.steps[execution] = {1: build_step(number=1), 2: build_step(number=2, first_call=1)}
+    known = stage.memory.executions[execution]
+    stage.memory.executions[execution] = replace(known, receipts=Head(count=4, hash="0" * 64))
+    turns = (await client.get(f"/v1/executions/{execution}/turns")).json()["turns"]
+    assert [turn["receipt"] for turn in turns] == [1, None]
 
 
 async def test_a_key_that_met_a_full_queue_starts_the_execution_when_it_comes_again(
