@@ -30,6 +30,7 @@ SAMPLES = {
     "tasks": TASK,
     "tools": f"{CLUSTER}_forecast",
     "workspaces": derive_default_workspace(OWNER),
+    "turns": "1",
 }
 """The id in the place of a parameter of a path, by the noun before it."""
 

@@ -67,7 +67,7 @@ async def test_one_of_another_owner_is_not_there(browser: Browser, stage: Stage)
 async def test_a_stream_of_one_that_has_ended_sends_its_last_state(browser: Browser) -> None:
     stream = await browser.open(f"{PATH}/live")
     body = json.loads(re.findall(r"event: parts\ndata: (.*)\n", stream.text)[-1])
-    assert set(body) == {"summary", "timeline", "calls"}
+    assert set(body) == {"summary", "actions", "output", "timeline", "pager"}
 
 
 async def test_who_has_seen_its_end_is_told_to_stay_away(browser: Browser) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from ferryman.client import answers
-from ferryman.client.request import PAGE_MAX, AnswerPage, ApiRequest, Json, build_path, get, post, read_as, read_page
+from ferryman.client.request import PAGE_MAX, Answer, AnswerPage, ApiRequest, Json, build_path, get, post, read_as, read_page
 
 
 def start_execution(
@@ -82,7 +82,10 @@ def list_calls(
     Without `details` arguments, contents and parts are empty.
     """
     path = build_path("executions", execution, "calls")
-    return get(path, read_page("calls"), details=None if details else "false", limit=limit, cursor=cursor, **{"from": first})
+    request: ApiRequest[AnswerPage[answers.ListedCallJson]] = get(
+        path, read_page("calls"), details=None if details else "false", limit=limit, cursor=cursor
+    )
+    return _begin_at(request, first)
 
 
 def list_turns(
@@ -91,7 +94,10 @@ def list_turns(
     """Return a page of the execution's turns from the number `first` on, in their order; their contents are empty without
     `details`."""
     path = build_path("executions", execution, "turns")
-    return get(path, read_page("turns"), details=None if details else "false", limit=limit, cursor=cursor, **{"from": first})
+    request: ApiRequest[AnswerPage[answers.TurnJson]] = get(
+        path, read_page("turns"), details=None if details else "false", limit=limit, cursor=cursor
+    )
+    return _begin_at(request, first)
 
 
 def get_call(execution: str, seq: int) -> ApiRequest[answers.ListedCallJson]:
@@ -103,8 +109,10 @@ def list_receipts(
     execution: str, *, first: int | None = None, limit: int | None = None, cursor: str | None = None
 ) -> ApiRequest[AnswerPage[Json]]:
     """Return a page of the execution's receipts from the number `first` on, in their order."""
-    path = build_path("executions", execution, "receipts")
-    return get(path, read_page("entries"), limit=limit, cursor=cursor, **{"from": first})
+    request: ApiRequest[AnswerPage[Json]] = get(
+        build_path("executions", execution, "receipts"), read_page("entries"), limit=limit, cursor=cursor
+    )
+    return _begin_at(request, first)
 
 
 def get_receipt_page(execution: str) -> ApiRequest[Json]:
@@ -120,3 +128,7 @@ def list_receipt_keys() -> ApiRequest[dict[str, str]]:
 def get_record(execution: str) -> ApiRequest[Json]:
     """Return the full account of an execution."""
     return get(build_path("executions", execution, "record"), read_as(Json))
+
+
+def _begin_at(request: ApiRequest[Answer], first: int | None) -> ApiRequest[Answer]:
+    return request if first is None else request.with_query(**{"from": str(first)})

@@ -15,6 +15,7 @@ from ferryman.serving.console.foreign_text import show_block
 from ferryman.serving.console.markdown import render_markdown
 from ferryman.serving.console.notices import NOTICES
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, find_relative
+from ferryman.serving.console.timeline import name_state, write_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -78,8 +79,9 @@ def load_environment() -> Any:
         utc=_write_utc,
         plural=_write_plural,
         grouped=_group_digits,
+        duration=write_duration,
     )
-    environment.globals.update(asset=_name_asset, shown_max=SHOWN_CHARACTERS_MAX)
+    environment.globals.update(asset=_name_asset, shown_max=SHOWN_CHARACTERS_MAX, call_state=name_state)
     return environment
 
 

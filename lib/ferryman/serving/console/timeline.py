@@ -12,6 +12,10 @@ TICKS = 5
 STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400)
 """Distances between ticks, in seconds; of a longer time each tick is so many days."""
 
+MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
+UNITS = ((DAY_MS, "d", HOUR_MS, "h"), (HOUR_MS, "h", MINUTE_MS, "min"), (MINUTE_MS, "min", 1_000, "s"))
+"""Units of a duration in milliseconds, each with the one below it that it is written with."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallBar:
@@ -54,7 +58,7 @@ def draw_timeline(calls: Sequence[Mapping[str, Any]], *, end: str) -> Timeline |
             CallBar(
                 seq=call["seq"],
                 tool=call["tool"],
-                state=_name_state(call),
+                state=name_state(call).replace("_", "-"),
                 lane=lane,
                 x=round(x, 2),
                 width=round(max(width, 2), 2),
@@ -65,9 +69,10 @@ def draw_timeline(calls: Sequence[Mapping[str, Any]], *, end: str) -> Timeline |
     return Timeline(bars=tuple(bars), ticks=_list_ticks(seconds), height=TOP + len(lanes) * LANE, seconds=round(seconds, 3))
 
 
-def _name_state(call: Mapping[str, Any]) -> str:
+def name_state(call: Mapping[str, Any]) -> str:
+    """Return the state of a call of the API in a word: what became of it, or that it is waiting, or running."""
     if call["in_doubt"]:
-        return "in-doubt"
+        return "in_doubt"
     if call["result"] is None:
         return "waiting" if call.get("approval") else "running"
     return "done" if call["result"]["ok"] else "refused" if call["result"]["blocked"] else "failed"
@@ -77,17 +82,17 @@ def _list_ticks(seconds: float) -> tuple[tuple[float, str], ...]:
     least = seconds / TICKS
     step = next((step for step in STEPS_S if step >= least), 86_400 * (least // 86_400 + 1))
     count = int(seconds / step)
-    return tuple((round(number * step / seconds * WIDTH, 2), _write_seconds(number * step)) for number in range(count + 1))
+    places = [number * step for number in range(count + 1)]
+    return tuple((round(place / seconds * WIDTH, 2), write_duration(place * 1_000)) for place in places)
 
 
-def _write_seconds(seconds: float) -> str:
-    if seconds >= 86_400:
-        return f"{seconds / 86_400:g} d"
-    if seconds >= 3_600:
-        return f"{seconds / 3_600:g} h"
-    if seconds >= 60:
-        return f"{seconds / 60:g} min"
-    return f"{seconds:g} s" if seconds >= 1 or not seconds else f"{seconds * 1000:g} ms"
+def write_duration(ms: float) -> str:
+    """Return how long something took as people say it: 250 ms, 12.5 s, 1 min 20 s, 2 h 5 min, 3 d 1 h."""
+    if ms < MINUTE_MS:
+        return f"{round(ms, 1):g} ms" if ms < 1_000 else f"{round(ms / 1_000, 1):g} s"
+    whole, name, part, rest = next(unit for unit in UNITS if ms >= unit[0])
+    first, second = divmod(round(ms / part), whole // part)
+    return f"{first} {name}" + (f" {second} {rest}" if second else "")
 
 
 def _read(moment: str) -> float:

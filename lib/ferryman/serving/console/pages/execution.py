@@ -2,61 +2,101 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from ferryman.serving.console.api_client import ApiProblemError
-from ferryman.serving.console.live import RelayedEvent, relay_events
+from ferryman.serving.console import execution_live
+from ferryman.serving.console.api_client import ApiProblemError, ask_together
+from ferryman.serving.console.execution_view import read_call, read_window
 from ferryman.serving.console.pages import executions
-from ferryman.serving.console.parts import find_parts
-from ferryman.serving.console.rendering import render_page
+from ferryman.serving.console.receipt_checks import check_receipts
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 from ferryman.serving.console.timeline import draw_timeline
 
 PATH = f"{executions.PATH}/{{execution}}"
-LIVE_PARTS = ("summary", "timeline", "calls")
-CALLS = 100
+CALLS = 50
 """How many calls a page lists."""
+
+LIVE_CALLS = 500
+"""How many calls a page has at most, with those that are made while it is open."""
 
 
 async def show_execution(request: ConsoleRequest) -> ConsolePage:
-    """Show an execution, with its calls and without their results, which are pages of their own."""
-    name = request.params["execution"]
-    execution, listed = await asyncio.gather(
+    """Show an execution, with its turns and calls, and without what is large, which are pages of their own."""
+    name, first = request.params["execution"], _read_number(request.query.get("from"))
+    here = f"{executions.PATH}/{name}"
+    execution, window = await ask_together(
         request.api.get(f"/v1/executions/{name}"),
-        request.api.get(f"/v1/executions/{name}/calls", limit=CALLS, cursor=request.query.get("cursor")),
+        read_window(request.api, name, first=first, end=first + CALLS),
     )
+    live = ""
+    if not execution["completed_at"]:
+        end = first + (LIVE_CALLS if window.next is None else CALLS)
+        live = f"{here}/live?{urlencode({'from': first, 'end': end, 'after': window.find_begin()})}"
     values = {
         "execution": execution,
-        "listed": listed,
-        "task_name": await _find_task_name(request, execution["task_id"]),
+        "window": window,
+        "live": live,
+        "task_name": await find_task_name(request, execution["task_id"]),
         "seconds": executions.measure_seconds(execution["started_at"], execution["completed_at"]),
-        "timeline": draw_timeline(listed["calls"], end=execution["completed_at"] or request.now.isoformat()),
-        "here": f"{executions.PATH}/{name}",
+        "timeline": draw_timeline(window.calls, end=execution["completed_at"] or request.now.isoformat()),
+        "here": here,
+        "page_calls": CALLS,
     }
     return ConsolePage(template="execution.html", title=f"Execution {name}", values=values)
 
 
 async def follow_execution(request: ConsoleRequest) -> Response:
-    """Stream the parts of the page that the execution's events change."""
-
-    async def render(_: Sequence[RelayedEvent]) -> Mapping[str, Any]:
-        page = await show_execution(replace(request, path=f"{executions.PATH}/{request.params['execution']}"))
-        markup = render_page(page, replace(request, path=request.path.removesuffix("/live")))
-        return {"parts": find_parts(markup, LIVE_PARTS)}
-
-    return await relay_events(request, f"/v1/executions/{request.params['execution']}/events", render)
+    """Stream the parts of the page that the execution's events change: of the calls from `from` up to `end`."""
+    first = _read_number(request.query.get("from"))
+    end = min(_read_number(request.query.get("end")) or first + CALLS, first + LIVE_CALLS)
+    here = f"{executions.PATH}/{request.params['execution']}"
+    execution = await request.api.get(f"/v1/executions/{request.params['execution']}")
+    values = {"here": here, "page_calls": CALLS, "task_name": await find_task_name(request, execution["task_id"])}
+    return await execution_live.follow(request, here=here, first=first, end=end, values=values)
 
 
 async def show_call(request: ConsoleRequest) -> ConsolePage:
-    """Show one call of an execution in full."""
-    name, seq = request.params["execution"], request.params["seq"]
-    call = await request.api.get(f"/v1/executions/{name}/calls/{seq}")
-    return ConsolePage(template="call.html", title=f"Call {call['seq'] + 1}", values={"call": call, "execution_id": name})
+    """Show one call of an execution in full, with what its receipts say."""
+    name = request.params["execution"]
+    call, receipts, keys = await read_call(request.api, name, request.params["seq"])
+    values = {
+        "call": call,
+        "execution_id": name,
+        "receipts": check_receipts(receipts, keys, call),
+        "here": f"{executions.PATH}/{name}",
+    }
+    return ConsolePage(template="call.html", title=f"Call {call['seq'] + 1}", values=values)
+
+
+async def show_turn(request: ConsoleRequest) -> ConsolePage:
+    """Show what the model wrote in one turn."""
+    name, number = request.params["execution"], request.params["turn"]
+    page = await request.api.get(f"/v1/executions/{name}/turns", **{"from": number}, limit=1)
+    if not page["turns"] or str(page["turns"][0]["number"]) != number:
+        raise ApiProblemError(404, {"title": "Not Found", "detail": "there is no such turn"})
+    values = {"turn": page["turns"][0], "execution_id": name, "here": f"{executions.PATH}/{name}"}
+    return ConsolePage(template="turn.html", title=f"Turn {number}", values=values)
+
+
+async def show_input(request: ConsoleRequest) -> ConsolePage:
+    """Show all of what an execution was given."""
+    return await _show_text(request, "input", "Input")
+
+
+async def show_output(request: ConsoleRequest) -> ConsolePage:
+    """Show all of what an execution has answered."""
+    return await _show_text(request, "output", "Output")
+
+
+async def _show_text(request: ConsoleRequest, field: str, title: str) -> ConsolePage:
+    name = request.params["execution"]
+    execution = await request.api.get(f"/v1/executions/{name}")
+    values = {"text": execution[field], "execution_id": name, "here": f"{executions.PATH}/{name}"}
+    return ConsolePage(template="execution_text.html", title=title, values=values)
 
 
 async def cancel(request: ConsoleRequest) -> Redirect:
@@ -81,17 +121,30 @@ async def export(request: ConsoleRequest) -> Response:
     return Response(answer.content, media_type="application/json", headers=headers)
 
 
-async def _find_task_name(request: ConsoleRequest, task: str) -> str:
+async def find_task_name(request: ConsoleRequest, task: str) -> str:
+    """Return the name of a task, its id where it was deleted."""
     try:
         return str((await request.api.get(f"/v1/tasks/{task}"))["name"])
     except ApiProblemError:
-        return task  # it was deleted
+        return task
 
 
+def _read_number(text: str | None) -> int:
+    """Return a number of an address. Raise `ApiProblemError` (422) for anything else."""
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 6):
+        detail = "from and end: must be numbers of calls, at most 999999"
+        raise ApiProblemError(422, {"title": "Unprocessable Content", "detail": detail})
+    return int(text)
+
+
+ACTIONS: Mapping[str, Any] = {"cancel": cancel, "again": run_again, "export": export}
 ROUTES = (
-    ConsoleRoute(
-        path=PATH, show=show_execution, section="executions", actions={"cancel": cancel, "again": run_again, "export": export}
-    ),
+    ConsoleRoute(path=PATH, show=show_execution, section="executions", actions=ACTIONS),
     ConsoleRoute(path=f"{PATH}/live", show=follow_execution, section="executions"),
+    ConsoleRoute(path=f"{PATH}/input", show=show_input, section="executions"),
+    ConsoleRoute(path=f"{PATH}/output", show=show_output, section="executions"),
     ConsoleRoute(path=f"{PATH}/calls/{{seq}}", show=show_call, section="executions"),
+    ConsoleRoute(path=f"{PATH}/turns/{{turn}}", show=show_turn, section="executions"),
 )

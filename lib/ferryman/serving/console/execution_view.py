@@ -1,0 +1,136 @@
+"""The turns and calls of an execution as its page shows them: a window of calls, with their turns and receipts.
+
+Everything large stays where it is: arguments and results are pages of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ferryman.serving.console.api_client import ApiClient, ask_together
+
+PAGE = 100
+"""How many items a request asks for: as many as the API answers at most."""
+
+RECEIPT_PAGES_MAX = 10
+"""How many pages of receipts are read for a window: more than one of its turns can have."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTurn:
+    """A turn with its calls in the window; `receipts` are the numbers of those that say that a call has settled, by `seq`."""
+
+    turn: Json
+    calls: tuple[Json, ...]
+    receipts: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallWindow:
+    """The calls from `first` on, up to `end`, by turn; `next` is the first one after them, None where there is none yet."""
+
+    first: int
+    end: int
+    turns: tuple[ShownTurn, ...]
+    next: int | None
+
+    @property
+    def calls(self) -> list[Json]:
+        """All calls of the window."""
+        return [call for shown in self.turns for call in shown.calls]
+
+    def find_begin(self) -> int:
+        """Return the number of the event after which the stream goes on that brings what is not here yet."""
+        under_way = [shown.turn for shown in self.turns if shown.calls] or [shown.turn for shown in self.turns]
+        return int(under_way[-1]["event"]) - 1 if under_way else 0
+
+
+async def read_window(api: ApiClient, execution: str, *, first: int, end: int, turn: int = 0) -> CallWindow:
+    """Return the calls numbered from `first` up to `end`, with their turns; those from `turn` on alone, where it is named."""
+    begin_at = first
+    if turn:
+        begin_at = max(first, await _find_first_call(api, execution, turn))
+        if begin_at >= end:
+            return CallWindow(first=first, end=end, turns=(), next=end)
+    calls = await _read_calls(api, execution, begin_at, end)
+    following = calls.pop() if calls and calls[-1]["seq"] >= end else None
+    begin = turn or (calls[0]["iteration"] if first and calls else 1)
+    turns = await _read_turns(api, execution, begin, 0 if following is None else following["iteration"])
+    if following is not None:
+        last = calls[-1]["iteration"] if calls else 0
+        turns = [item for item in turns if item["number"] < following["iteration"] or item["number"] <= last]
+    by_turn: dict[int, list[Json]] = {}
+    for call in calls:
+        by_turn.setdefault(call["iteration"], []).append(call)
+    receipts = await _read_receipts(api, execution, turns, by_turn)
+    shown = tuple(ShownTurn(turn=item, calls=tuple(by_turn.get(item["number"], ())), receipts=receipts) for item in turns)
+    return CallWindow(first=first, end=end, turns=shown, next=None if following is None else following["seq"])
+
+
+async def _find_first_call(api: ApiClient, execution: str, turn: int) -> int:
+    page = await api.get(f"/v1/executions/{execution}/turns", **{"from": turn}, details=False, limit=1)
+    return int(page["turns"][0]["first_call"]) if page["turns"] else 0
+
+
+async def _read_turns(api: ApiClient, execution: str, begin: int, until: int) -> list[Json]:
+    """Return the turns from `begin` on, at least up to `until`; with 0, all of them."""
+    turns: list[Json] = []
+    while begin:
+        # few have no call or several: what is read and not shown costs a request as much as what is
+        limit = PAGE if not until else min(PAGE, max(until - begin + 1, 1))
+        page = await api.get(f"/v1/executions/{execution}/turns", **{"from": begin}, details=False, limit=limit)
+        turns += page["turns"]
+        is_whole = page["next"] is None or (until and turns[-1]["number"] >= until)
+        begin = 0 if is_whole else turns[-1]["number"] + 1
+    return turns
+
+
+async def _read_calls(api: ApiClient, execution: str, first: int, end: int) -> list[Json]:
+    """Return the calls from `first` to `end`, this one too: it tells whether there are more."""
+    calls: list[Json] = []
+    while first <= end:
+        limit = min(PAGE, end - first + 1)
+        page = await api.get(f"/v1/executions/{execution}/calls", **{"from": first}, details=False, limit=limit)
+        calls += page["calls"]
+        if page["next"] is None:
+            break
+        first = calls[-1]["seq"] + 1
+    return calls
+
+
+async def _read_receipts(
+    api: ApiClient, execution: str, turns: Sequence[Json], by_turn: Mapping[int, Sequence[Json]]
+) -> dict[int, int]:
+    """Return the number of the receipt that each settled call of these turns has, by the call's `seq`."""
+    signed = [turn["receipt"] for turn in turns if turn["receipt"] is not None and turn["number"] in by_turn]
+    missing = {call["seq"] for calls in by_turn.values() for call in calls if call["result"] is not None}
+    found: dict[int, int] = {}
+    cursor = None
+    for _ in range(RECEIPT_PAGES_MAX if signed else 0):
+        page = await api.get(f"/v1/executions/{execution}/receipts", **{"from": signed[0]}, limit=PAGE, cursor=cursor)
+        found |= {entry["seq"]: entry["number"] for entry in page["entries"] if entry["kind"] == "settled"}
+        cursor = page["next"]
+        if cursor is None or missing <= set(found):
+            break
+    return found
+
+
+async def read_call(api: ApiClient, execution: str, seq: str) -> tuple[Json, list[Json], Mapping[str, str]]:
+    """Return a call in full, the receipts about it, and the public keys that verify them."""
+    (call,) = await ask_together(api.get(f"/v1/executions/{execution}/calls/{seq}"))
+    page = await api.get(f"/v1/executions/{execution}/turns", **{"from": call["iteration"]}, details=False, limit=1)
+    about: list[Json] = []
+    keys: Mapping[str, str] = {}
+    number = page["turns"][0]["receipt"] if page["turns"] else None
+    cursor = None
+    for _ in range(RECEIPT_PAGES_MAX if number is not None else 0):
+        chain = await api.get(f"/v1/executions/{execution}/receipts", **{"from": number}, limit=PAGE, cursor=cursor)
+        keys, cursor = chain["keys"], chain["next"]
+        about += [entry for entry in chain["entries"] if entry.get("seq") == call["seq"]]
+        if cursor is None or any(entry["kind"] == "settled" for entry in about):
+            break
+    return call, about, keys

@@ -1,0 +1,38 @@
+"""What the receipts about a call say, and whether each is genuine: its hash, its signature, and the arguments it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ferryman import verify_receipts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedReceipt:
+    """A receipt, and what is wrong with it in words; "" where it is genuine."""
+
+    entry: Mapping[str, Any]
+    problem: str
+
+
+def check_receipts(
+    receipts: Sequence[Mapping[str, Any]], keys: Mapping[str, str], call: Mapping[str, Any]
+) -> tuple[CheckedReceipt, ...]:
+    """Return the receipts about a call of the API, each judged with the public keys in hex by version."""
+    return tuple(CheckedReceipt(entry=entry, problem=_find_problem(entry, keys, call)) for entry in receipts)
+
+
+def _find_problem(entry: Mapping[str, Any], keys: Mapping[str, str], call: Mapping[str, Any]) -> str:
+    # a receipt that was read has every optional member of its kind
+    signed = {name: value for name, value in entry.items() if value is not None or name == "parent"}
+    try:
+        verify_receipts.check_form("it", signed)
+        verify_receipts.check_signature("it", signed, keys)
+    except verify_receipts.VerificationError as error:
+        return str(error)
+    covered = signed["covers"].get(f"calls/{call['seq']}/arguments")
+    if covered is not None and covered != verify_receipts.digest(call["arguments"]):
+        return "it covers other arguments than the call has"
+    return ""
