@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from ferryman.domain.approvals.form import HttpForm
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.refusal import Refusal
+from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
@@ -27,7 +28,7 @@ from ferryman.domain.tools.declared import DeclaredTool, build_cluster
 from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.inmemory.clock import START
-from tests.builders import build_execution, build_setup, build_step, build_task, build_ticket
+from tests.builders import build_execution, build_label, build_setup, build_step, build_task, build_ticket
 from tests.remote_servers import build_server
 from tests.serving.conftest import Stage, create_app
 from tests.serving.values import build_approval
@@ -120,8 +121,10 @@ def fill(site: FilledSite, texts: Texts) -> None:
         task_prompt=texts("prompt"),
         model="scripted/hello",
         tools=("http_get", "http_post"),
+        integrations=("calendar", "coingecko"),
         created_at=START - timedelta(days=2),
     )
+    memory.credentials[TASK] = {name: _build_credential(name, texts) for name in ("COINGECKO_API_KEY", "CALENDAR_TOKEN")}
     _fill_executions(site, texts)
     memory.agents[AGENT] = replace(memory.agents[AGENT], name=texts("agent"), system_prompt=texts("system"))
     _fill_conversation(site, texts)
@@ -166,8 +169,20 @@ def fill(site: FilledSite, texts: Texts) -> None:
     memory.entries[entry.id] = entry
 
 
+def _build_credential(name: str, texts: Texts) -> SealedCredential:
+    """Return a credential of the task; the scopes of a token are what its service says."""
+    is_token = name == "CALENDAR_TOKEN"
+    service, host = ("calendar", "api.calendar.test") if is_token else ("coingecko", "api.coingecko.com")
+    label = build_label(owner=OWNER, task=TASK, name=name, service=service, hosts=(host,))
+    grant = GrantStatus(scopes=(texts("label"),), token_expires_at=START + timedelta(hours=1)) if is_token else None
+    return SealedCredential(label=label, ciphertext=b"-", key_version=1, created_at=START, updated_at=START, grant=grant)
+
+
 def _write_descriptor(description: str) -> str:
-    return json.dumps({"name": "search", "description": description, "inputSchema": {"type": "object", "properties": {}}})
+    properties = {"query": {"type": "string", "description": description}}
+    schema = {"type": "object", "properties": properties, "required": ["query"]}
+    hints = {"readOnlyHint": True, "title": description}
+    return json.dumps({"name": "search", "description": description, "inputSchema": schema, "annotations": hints})
 
 
 def _fill_executions(site: FilledSite, texts: Texts) -> None:

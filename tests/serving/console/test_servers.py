@@ -54,8 +54,8 @@ def read_states(stage: Stage) -> dict[str, str]:
 
 async def read_choices(browser: Browser, page: str) -> list[str]:
     """Return what the boxes of the tools on a page are sent as."""
-    found = re.findall(r'name="tool" value="([^"]*)"', (await browser.open(page)).text)
-    return [html.unescape(choice) for choice in found]
+    markup = (await browser.open(page)).text
+    return [html.unescape(choice) for choice in re.findall(r'name="tool" value="([^"]*)"', markup)]
 
 
 async def accept_all(browser: Browser, page: str) -> httpx.Response:

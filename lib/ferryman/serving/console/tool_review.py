@@ -71,7 +71,7 @@ def mark_change(change: Mapping[str, Any]) -> TextChange:
     )
 
 
-def _count_same(left: str, right: str) -> int:
+def _count_same(text: str, other: str) -> int:
     """Return how many characters two texts have in common at their beginning."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((index for index, (a, b) in pairs if a != b), min(len(left), len(right)))
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(text), len(other)))

@@ -52,7 +52,7 @@ async def accept_tools(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 
 async def disable_tools(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Disable the tools whose boxes were ticked, until somebody accepts them again."""
+    """Have the tools whose boxes were ticked neither offered nor called, until somebody accepts them again."""
     return await _change(request, {"disable": [*_read_ticked(request)]})
 
 
