@@ -33,7 +33,13 @@ FILES_PATH = "/v1/files/"
 """Below it a PUT is the content of a file, of any type (`domain.files.writes.FILE_BYTES_MAX`)."""
 
 CONSOLE_PATH = "/console"
-"""At and below it are the console's pages, which send forms, and files to its own pages of files."""
+"""At and below it are the console's pages, which send forms."""
+
+UPLOADS_PATH, MULTIPART_TYPE = "/console/files", "multipart/form-data"
+"""The page of the console that takes files, each in a form, which it reads as it comes."""
+
+UPLOAD_BYTES_MAX = FILE_BYTES_MAX + 100_000
+"""A file and the fields of its form."""
 
 MCP_PATH = "/mcp"
 """What is served there checks its requests itself, and answers all of them as JSON-RPC has it."""
@@ -82,8 +88,10 @@ class EdgeMiddleware:
             is_import = scope["path"].endswith(IMPORT_PATH) or _ARCHIVE_FILE.fullmatch(scope["path"])
             is_file = scope["path"].startswith(FILES_PATH)
             if is_console:
-                _has_body(headers, CONSOLE_BYTES_MAX, kind=FORM_TYPE)
-                await self._app(scope, _bounded(receive, CONSOLE_BYTES_MAX), sending)
+                is_upload = scope["path"] == UPLOADS_PATH and headers.get("content-type", "").startswith(MULTIPART_TYPE)
+                most = UPLOAD_BYTES_MAX if is_upload else CONSOLE_BYTES_MAX
+                _has_body(headers, most, kind=MULTIPART_TYPE if is_upload else FORM_TYPE)
+                await self._app(scope, _bounded(receive, most), sending)
                 return
             most = FILE_BYTES_MAX if is_file and scope["method"] == "PUT" else IMPORT_BYTES_MAX if is_import else BODY_BYTES_MAX
             receiving = _bounded(receive, most)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Scope
 
 from ferryman.domain.console_sessions.session import ConsoleSession
@@ -91,10 +92,13 @@ class ApiClient:
         *,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
-        content: bytes | None = None,
+        content: bytes | AsyncIterator[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> ApiAnswer:
-        """Return the answer; `content` is sent as it is in the place of a JSON `body`. Raise `ApiProblemError`."""
+        """Return the answer; `content` is sent as it is, or as it comes, in the place of a JSON `body`.
+
+        Raises `ApiProblemError`.
+        """
         async with self.open(method, path, query=query, body=body, content=content, headers=headers) as (answer, parts):
             return ApiAnswer(status=answer.status, headers=answer.headers, content=b"".join([part async for part in parts]))
 
@@ -106,20 +110,29 @@ class ApiClient:
         *,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
-        content: bytes | None = None,
+        content: bytes | AsyncIterator[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[tuple[ApiAnswer, AsyncIterator[bytes]]]:
         """Yield the head of an answer and its parts as they come; the request is given up when the block ends.
 
         Raises `ApiProblemError` before anything is yielded.
         """
-        sent = content if content is not None else b"" if body is None else json.dumps(body).encode()
+        source = content if content is not None else b"" if body is None else json.dumps(body).encode()
+        pieces = None if isinstance(source, bytes) else source
+        sent = source if isinstance(source, bytes) else None
         scope = self._build_scope(method, path, query or {}, sent, headers or {}, is_json=content is None and body is not None)
         messages: asyncio.Queue[Message] = asyncio.Queue(STREAM_MESSAGES_MAX)
         closed, is_sent = asyncio.Event(), False
 
         async def receive() -> Message:
             nonlocal is_sent
+            if pieces is not None and not is_sent:
+                try:
+                    piece = await anext(pieces, None)
+                except ClientDisconnect:
+                    return {"type": "http.disconnect"}
+                is_sent = piece is None
+                return {"type": "http.request", "body": piece or b"", "more_body": not is_sent}
             if not is_sent:
                 is_sent = True
                 return {"type": "http.request", "body": sent, "more_body": False}
@@ -145,11 +158,12 @@ class ApiClient:
             await asyncio.gather(request, return_exceptions=True)
 
     def _build_scope(
-        self, method: str, path: str, query: Mapping[str, Any], sent: bytes, headers: Mapping[str, str], *, is_json: bool
+        self, method: str, path: str, query: Mapping[str, Any], sent: bytes | None, headers: Mapping[str, str], *, is_json: bool
     ) -> Scope:
         pairs = [(name, _write_value(value)) for name, value in query.items() if value is not None and value != ""]
         # it opens nothing, and tells the sessions of several keys apart
-        known = {"authorization": f"Session {self.session.digest}", "content-length": str(len(sent)), **headers}
+        known = {"authorization": f"Session {self.session.digest}", **headers}
+        known |= {"transfer-encoding": "chunked"} if sent is None else {"content-length": str(len(sent))}
         if is_json:
             known["content-type"] = "application/json"
         if self.session.workspace:

@@ -23,6 +23,7 @@ from ferryman.serving.console.parts import find_parts
 from ferryman.serving.console.rendering import render_page, render_plain
 from ferryman.serving.console.routing import PARTS_HEADER, ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 from ferryman.serving.console.security_headers import HEADERS
+from ferryman.serving.console.uploads import MULTIPART, Upload, read_upload
 
 PARTS_MAX = 100
 
@@ -60,6 +61,7 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
         params: Mapping[str, str] = request.path_params
         if not all(is_id(value) for name, value in params.items() if f"{{{name}}}" in route.path):
             raise HTTPException(404, "there is no such page")
+        form, upload = await _read_change(request, signed) if request.method == "POST" else ({}, None)
         page_request = ConsoleRequest(
             request=request,
             path=request.url.path,
@@ -69,7 +71,8 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
             now=deps.clock.now(),
             params=params,
             query=dict(request.query_params),
-            form=await _read_change(request, signed) if request.method == "POST" else {},
+            form=form,
+            upload=upload,
         )
         try:
             return await _run(deps, page_request, route)
@@ -78,6 +81,9 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
             if page is None:
                 raise
             return await _render(page, page_request, route)
+        finally:
+            if upload is not None:
+                await upload.drop()
     except ApiProblemError as error:
         if error.status == 401:
             return sign_in.show_sign_in(request, "Your API key is not valid any more.", next_path=request.url.path, status=403)
@@ -111,7 +117,7 @@ async def _render(result: ConsolePage, page_request: ConsoleRequest, route: Cons
     part_names = page_request.request.headers.get(PARTS_HEADER)
     if part_names is not None:
         parts = find_parts(markup, part_names.split(",")[:PARTS_MAX])
-        return JSONResponse({"parts": parts}, headers={**HEADERS, "Vary": PARTS_HEADER})
+        return JSONResponse({"parts": parts}, status_code=result.status, headers={**HEADERS, "Vary": PARTS_HEADER})
     return HTMLResponse(markup, status_code=result.status, headers=HEADERS)
 
 
@@ -119,16 +125,17 @@ def _list_fields(page: ConsolePage) -> dict[str, Any]:
     return {"template": page.template, "title": page.title, "values": page.values, "status": page.status}
 
 
-async def _read_change(request: Request, signed: Any) -> dict[str, tuple[str, ...]]:
-    """Return the fields of a form that a page of this session sends to this path. Raise 403 for any other."""
+async def _read_change(request: Request, signed: Any) -> tuple[dict[str, tuple[str, ...]], Upload | None]:
+    """Return the fields of a form that a page of this session sends to this path, and its file. Raise 403 for any other."""
     refuse_foreign(request)
-    form = read_form(await request.body())
+    is_upload = request.headers.get("content-type", "").startswith(MULTIPART)
+    form, upload = await read_upload(request) if is_upload else (read_form(await request.body()), None)
     for name in ("do", "token"):
         if len(form.get(name, ())) > 1:
             raise HTTPException(400, f"{name}: is in the form more than once")
     if not signed.accepts_form_token(form.get("token", ("",))[0], request.url.path):
         raise HTTPException(403, "the form is not one of this page in this session; open the page again")
-    return form
+    return form, upload
 
 
 def _ask_to_sign_in(deps: ApiDependencies, request: Request) -> Response:

@@ -25,5 +25,6 @@ NOTICES = {
     "signed-out": "You are signed out.",
     "started": "Started.",
     "stopped": "Stopped: what was written until then is kept.",
+    "uploaded": "Uploaded.",
     "workspace": "You are in another workspace now.",
 }

@@ -16,6 +16,7 @@ from ferryman.domain.console_sessions.session import ConsoleSession
 from ferryman.serving.console.api_client import ApiClient
 from ferryman.serving.console.cookies import SignedSession
 from ferryman.serving.console.forms import Form
+from ferryman.serving.console.uploads import Upload
 
 ROOT = "/console"
 _NEXT = re.compile(rf"{ROOT}(?:/(?!\.|%2[eE])[A-Za-z0-9_.~%-]+)*", re.ASCII)
@@ -27,7 +28,8 @@ PARTS_HEADER = "ferryman-parts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleRequest:
-    """A request of somebody who is signed in. `params` are the parts of its path, `form` the fields of a change."""
+    """A request of somebody who is signed in. `params` are the parts of its path, `form` the fields of a change,
+    and `upload` is the file of a form that brings one."""
 
     request: Request = field(repr=False)
     path: str
@@ -38,6 +40,7 @@ class ConsoleRequest:
     params: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     form: Form = field(default_factory=dict, repr=False)
+    upload: Upload | None = field(default=None, repr=False)
 
     @property
     def is_partial(self) -> bool:

@@ -40,10 +40,10 @@ async def _list_models(request: ConsoleRequest) -> list[str]:
 async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
     models = await _list_models(request)
     named = [(name, name) for name in models if name != SCRIPTED]
-    played = [("", "a script that is part of the local stack: it needs no key")] if SCRIPTED in models else []
+    scripts = [("", "a script that is part of the local stack: it needs no key")] if SCRIPTED in models else []
     values = {
         "templates": list_first_tasks(models),
-        "options": [*played, *named],
+        "options": [*scripts, *named],
         "template": request.read_field("template") or "hello",
         "model": request.read_field("model"),
         "errors": list_problems(refused),

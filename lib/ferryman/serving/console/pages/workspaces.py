@@ -111,7 +111,7 @@ async def change_workspace(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 
 async def archive_workspace(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Archive the workspace: nothing in it is started or changed until it is restored."""
+    """Let nothing in the workspace be started or changed until it is restored."""
     require_consent(request.form)
     return await _post(request, "archive")
 
