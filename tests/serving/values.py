@@ -8,6 +8,7 @@ from typing import Any
 from ferryman.domain.approvals.approval import LIFETIME, Approval, decide_approval
 from ferryman.domain.approvals.decision import Decision, DecisionVerdict, SignedDecision
 from ferryman.domain.approvals.form import CallForm, HttpForm, build_form, digest_form
+from ferryman.domain.approvals.host import find_host
 from ferryman.domain.approvals.question import QuestionForm
 from ferryman.domain.approvals.standing import StandingApproval
 from ferryman.domain.calls.continuation import ServerQuestion
@@ -101,6 +102,7 @@ def build_approval(owner: str, *, what: HttpForm | QuestionForm | None = None, *
         "execution": execution,
         "seq": 0,
         "tool": "http_post",
+        "host": find_host(form) or "",
         "form": form,
         "digest": digest_form(form),
         "label": OWNED,

@@ -91,6 +91,7 @@ class ApprovalJson(TypedDict):
     execution_id: str
     seq: int
     tool: str
+    host: str | None
     digest: str
     state: Literal["pending", "approved", "denied", "edited", "answered", "withdrawn"]
     expired: bool
@@ -576,6 +577,7 @@ class ListedApprovalJson(TypedDict):
     execution_id: str
     seq: int
     tool: str
+    host: str | None
     digest: str
     state: Literal["pending", "approved", "denied", "edited", "answered", "withdrawn"]
     expired: bool

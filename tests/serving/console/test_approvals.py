@@ -57,7 +57,7 @@ def _waiting(stage: Stage) -> None:
 
 def read_hidden(markup: str) -> dict[str, str]:
     """Return the hidden fields of the form that decides."""
-    form = markup.partition('class="decision"')[2].partition("</form>")[0]
+    form = markup.partition('class="decision')[2].partition("</form>")[0]
     return {name: html.unescape(value) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)}
 
 

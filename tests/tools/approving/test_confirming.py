@@ -53,6 +53,7 @@ async def test_a_call_of_a_rule_waits_and_says_what_it_would_send() -> None:
     assert await rig.send() == 0
     assert (rig.ticket().state, rig.ticket().form_digest) == (TicketState.WAITING, rig.approval().digest)
     assert '"url":"https://api.stripe.com/v1/refunds?expand=charge"' in rig.approval().form
+    assert rig.approval().host == "api.stripe.com"
 
 
 async def test_an_untrusted_call_waits_where_a_trusted_one_does_not() -> None:

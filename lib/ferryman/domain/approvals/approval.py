@@ -59,7 +59,7 @@ class Approval:
     `form` is the canonical form of what would be sent (`form.build_form`), `digest` its hash in hex. `before` is the approval
     of the same tool in the same workspace that was approved last, "" where there is none: the difference to it is shown.
     `sent` are the calls, by number, that were sent under it: at most `sends_max` of them. `notice` is what became of the
-    message that it waits.
+    message that it waits. `host` is that of the request, "" where it is of none: lists show it without reading the form.
     """
 
     id: str
@@ -71,6 +71,7 @@ class Approval:
     execution: str
     seq: int
     tool: str
+    host: str = ""
     form: str = field(repr=False)
     digest: str
     label: FlowLabel

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ferryman.domain.approvals.approval import Approval
-from ferryman.domain.http.url import InvalidUrlError, parse_url
+from ferryman.domain.approvals.host import find_host
 
 TYPE = "approval.waiting"
 
@@ -27,12 +26,3 @@ def build_notice_body(approval: Approval) -> dict[str, Any]:
         "expires_at": approval.expires_at.isoformat(),
     }
     return {"type": TYPE, "timestamp": approval.created_at.isoformat(), "data": data}
-
-
-def find_host(form: str) -> str | None:
-    """Return the host of the request that a canonical form is of; None where it is of no request."""
-    try:
-        what = json.loads(form)["what"]
-        return parse_url(what["url"]).host if what["kind"] == "http" else None
-    except (InvalidUrlError, ValueError, LookupError, TypeError):
-        return None  # it is of no request, or a document that was written by somebody else

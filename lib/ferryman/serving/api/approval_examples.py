@@ -47,8 +47,8 @@ def _form(body: str) -> dict[str, object]:
 
 _LISTED = {
     **_PLACE,
-    **{"approval_id": "appr_0f4be6c2a917d3582c61b07e94aa51", "seq": 3, "tool": "http_post", "digest": DIGEST},
-    **{"state": "pending", "expired": False, "created_at": AT, "expires_at": AT + timedelta(days=30)},
+    **{"approval_id": "appr_0f4be6c2a917d3582c61b07e94aa51", "seq": 3, "tool": "http_post", "host": "api.example.com"},
+    **{"digest": DIGEST, "state": "pending", "expired": False, "created_at": AT, "expires_at": AT + timedelta(days=30)},
     **{"decision": None, "sent": []},
 }
 _DECISION = {

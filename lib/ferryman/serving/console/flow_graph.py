@@ -14,6 +14,9 @@ NODES_MAX = 12
 CHARACTERS_MAX = 34
 """How much of a text is in its box; all of it is in the list."""
 
+TITLE_MAX = 400
+"""How much of a text its box shows to who points at it."""
+
 BOX_WIDTH, BOX_HEIGHT, GAP, ROW = 270, 34, 60, 46
 
 
@@ -55,7 +58,15 @@ def _spread(index: int, count: int, rows: int) -> int:
 
 def _box(x: int, y: int, text: str, kind: str) -> dict[str, Any]:
     cut = text if len(text) <= CHARACTERS_MAX else f"{text[: CHARACTERS_MAX - 1]}…"
-    return {"x": x + 1, "y": y + 1, "width": BOX_WIDTH, "height": BOX_HEIGHT, "text": cut, "kind": kind}
+    return {
+        "x": x + 1,
+        "y": y + 1,
+        "width": BOX_WIDTH,
+        "height": BOX_HEIGHT,
+        "text": cut,
+        "title": text[:TITLE_MAX],
+        "kind": kind,
+    }
 
 
 def _line(x1: int, y1: int, x2: int, y2: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ferryman.domain.approvals.approval import (
     derive_approval_id,
 )
 from ferryman.domain.approvals.form import CallForm, EffectForm, HttpForm, UnwritableFormError, build_form, digest_form
+from ferryman.domain.approvals.host import find_host
 from ferryman.domain.approvals.question import QuestionForm, is_question
 from ferryman.domain.approvals.rules import NO_RULES, CallFacts, needs_approval
 from ferryman.domain.calls import refusal
@@ -216,6 +217,7 @@ class CallConfirmation:
             execution=place.execution,
             seq=ticket.seq,
             tool=form.tool,
+            host=find_host(text) or "",
             form=text,
             digest=digest,
             label=ticket.label,

@@ -64,6 +64,7 @@ class ListedApproval(ResponseShape):
     execution_id: str
     seq: int
     tool: str
+    host: str | None = Field(description="The host of the request; null: it is of no request")
     digest: str
     state: ApprovalState
     expired: bool
@@ -161,6 +162,7 @@ def _describe(approval: Approval, now: datetime) -> dict[str, Any]:
         "execution_id": approval.execution,
         "seq": approval.seq,
         "tool": approval.tool,
+        "host": approval.host or None,
         "digest": approval.digest,
         "state": approval.state,
         "expired": approval.state is ApprovalState.PENDING and now >= approval.expires_at,

@@ -42,7 +42,6 @@ async def show_approvals(request: ConsoleRequest) -> ConsolePage:
             "more_waiting": None if waiting is None else waiting["next"],
             "decided": None if decided is None else [_describe(item) for item in decided["approvals"] if _is_over(item, state)],
             "more_decided": None if decided is None else decided["next"],
-            "hosts": await _find_hosts(request, [] if waiting is None else waiting["approvals"]),
             "agents": {agent["agent_id"]: agent["name"] for agent in agents["agents"]},
             "state": state,
             "states": [(value, value or "all") for value in STATES],
@@ -97,6 +96,8 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
         values={
             "view": await load_approval(request, approval, me["rights"]),
             "errors": errors,
+            # decided about by somebody else meanwhile, as is then to be seen
+            **({"refresh_s": REFRESH_S} if approval["state"] == "pending" else {}),
             "reason": request.read_field("reason"),
         },
         status=200 if refused is None else refused.status,
@@ -110,24 +111,6 @@ def _describe(item: Mapping[str, Any]) -> dict[str, Any]:
 def _is_over(item: Mapping[str, Any], state: str) -> bool:
     """Tell whether an item belongs below those that wait."""
     return bool(state) or item["state"] != "pending"
-
-
-async def _find_hosts(request: ConsoleRequest, items: list[dict[str, Any]]) -> dict[str, str]:
-    """Return where each call would go, by its approval: a list of the API has no forms."""
-    hosts = {}
-    for item in items:
-        try:
-            approval = await request.api.get(f"/v1/approvals/{item['approval_id']}")
-        except ApiProblemError:
-            continue  # it was deleted meanwhile
-        hosts[item["approval_id"]] = show_text(_find_host(approval["form"]))
-    return hosts
-
-
-def _find_host(form: Mapping[str, Any]) -> str:
-    what = form.get("what")
-    url = what.get("url") if isinstance(what, dict) else None
-    return url.partition("://")[2].partition("/")[0].partition("?")[0] if isinstance(url, str) else ""
 
 
 def _name(request: ConsoleRequest) -> str:
