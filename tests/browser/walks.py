@@ -74,7 +74,7 @@ class Walk:
 
     @contextmanager
     def open(self, path: str = "/console", **options: Any) -> Iterator[Watch]:
-        """Open a page, signed in by a one-time link, in a context with these options of Playwright. It must have no problems."""
+        """Open a page, signed in by a one-time link, in a context with these options of Playwright. Raise where it fails."""
         if self.state is None:
             self.state = self._sign_in()
         with watch(self.browser, self.site.note["url"], self.state, **options) as seen:
