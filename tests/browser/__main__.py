@@ -19,7 +19,7 @@ def main() -> int:
         print(f"no page was looked at in a browser: {error}")
         return int(is_browser_required())
     places = [] if any(word.startswith("tests/") for word in sys.argv[1:]) else ["tests/browser"]
-    return int(pytest.main(["-q", "-n", "2", "--dist", "loadgroup", *places, *sys.argv[1:]]))
+    return int(pytest.main(["-q", "-p", "no:logging", "-n", "2", "--dist", "loadgroup", *places, *sys.argv[1:]]))
 
 
 if __name__ == "__main__":

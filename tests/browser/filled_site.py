@@ -25,13 +25,14 @@ from ferryman.domain.files.object import Object
 from ferryman.domain.remote_servers.pin import PinState, ToolPin
 from ferryman.domain.remote_servers.server import ServerInfo
 from ferryman.domain.tools.declared import DeclaredTool, build_cluster
+from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.inmemory.clock import START
 from tests.builders import build_execution, build_label, build_setup, build_step, build_task, build_ticket
 from tests.remote_servers import build_server
 from tests.serving.conftest import Stage, create_app
-from tests.serving.values import build_approval
+from tests.serving.values import build_approval, deny_approval
 
 Texts = Callable[[str], str]
 """From the name of a place to the text that is in it."""
@@ -40,10 +41,13 @@ OWNER = "ann"
 TASK, EXECUTION, RUNNING, APPROVAL, CONVERSATION = "task_report", "exec_done", "exec_running", "appr_open", f"conv_{OWNER}"
 AGENT, SERVER, CLUSTER = f"agent_{OWNER}", "mcp_tracker", "weather"
 CALLS = 6
+DENIED = "appr_denied"
 DIGESTS = ("1" * 64, "2" * 64)
 
 ORDINARY = {
     "task": "Weekly weather report",
+    "description": "Tells the team what to wear.",
+    "task-system": "Answer in short sentences.",
     "prompt": "Read the forecast of the week, and post a summary of it to the team.",
     "input": "Only Hamburg, please.",
     "say": "I read the forecast first.",
@@ -57,6 +61,7 @@ ORDINARY = {
     "answer": "The last one leaves at **23:00**.\n\n- from pier 4\n- `daily`",
     "agent": "Researcher",
     "system": "You find things out.",
+    "agent-description": "Reads before it answers.",
     "server": "Tracker",
     "instructions": "Search before you create an issue.",
     "descriptor": "Search issues by their words.",
@@ -66,9 +71,30 @@ ORDINARY = {
     "audit": "updateTask",
     "target": "task_report",
     "person": "Bea",
+    "invitation": "Cleo",
+    "key-name": "A laptop",
+    "browser": "Firefox on Linux",
+    "decision": "Not today.",
+    "workspace": "The team",
     "body": '{"text": "The week stays dry."}',
     "error": "the model's provider did not answer",
 }
+
+LIMITS = {
+    **dict.fromkeys(("task", "agent", "person", "invitation", "key-name", "workspace", "title", "tool-summary", "server"), 100),
+    **{
+        "browser": 200,
+        "label": 200,
+        "decision": 500,
+        "target": 1_000,
+        "audit": 100,
+        "description": 1_000,
+        "descriptor": 10_000,
+    },
+    **{"agent-description": 1_000, "instructions": 10_000, "descriptor-after": 10_000, "file": 1_000},
+    **{"prompt": 50_000, "task-system": 50_000, "system": 50_000, "input": 20_000, "question": 20_000, "argument": 100_000},
+}
+"""About how many characters the API takes for a place at most; the others are whatever a model or an upstream answers."""
 
 
 def read_ordinary(place: str) -> str:
@@ -119,6 +145,8 @@ def fill(site: FilledSite, texts: Texts) -> None:
         agent=derive_default_agent(place),
         name=texts("task"),
         task_prompt=texts("prompt"),
+        description=texts("description"),
+        system_prompt=texts("task-system"),
         model="scripted/hello",
         tools=("http_get", "http_post"),
         integrations=("calendar", "coingecko"),
@@ -126,7 +154,9 @@ def fill(site: FilledSite, texts: Texts) -> None:
     )
     memory.credentials[TASK] = {name: _build_credential(name, texts) for name in ("COINGECKO_API_KEY", "CALENDAR_TOKEN")}
     _fill_executions(site, texts)
-    memory.agents[AGENT] = replace(memory.agents[AGENT], name=texts("agent"), system_prompt=texts("system"))
+    memory.agents[AGENT] = replace(
+        memory.agents[AGENT], name=texts("agent"), system_prompt=texts("system"), description=texts("agent-description")
+    )
     _fill_conversation(site, texts)
     memory.approvals[APPROVAL] = build_approval(
         OWNER,
@@ -137,6 +167,7 @@ def fill(site: FilledSite, texts: Texts) -> None:
         seq=CALLS - 1,
         agent=derive_default_agent(place),
     )
+    _fill_decision(site, texts)
     pins = (
         ToolPin(tool="search", name="tracker__search", state=PinState.CHANGED, digest=DIGESTS[0], pending=DIGESTS[1]),
         ToolPin(tool="create", name="tracker__create", state=PinState.NEW, pending=DIGESTS[0]),
@@ -163,8 +194,7 @@ def fill(site: FilledSite, texts: Texts) -> None:
     memory.audit["audit_1"] = AuditEntry(
         **where, id="audit_1", action=texts("audit"), targets=(texts("target"),), done=True, created_at=START
     )
-    for name, person in memory.people.items():
-        memory.people[name] = replace(person, name=texts("person"))
+    _fill_names(site, texts)
     entry = ledger.record_reservation(memory.executions[EXECUTION], Decimal(100), at=START)
     memory.entries[entry.id] = entry
 
@@ -176,6 +206,27 @@ def _build_credential(name: str, texts: Texts) -> SealedCredential:
     label = build_label(owner=OWNER, task=TASK, name=name, service=service, hosts=(host,))
     grant = GrantStatus(scopes=(texts("label"),), token_expires_at=START + timedelta(hours=1)) if is_token else None
     return SealedCredential(label=label, ciphertext=b"-", key_version=1, created_at=START, updated_at=START, grant=grant)
+
+
+def _fill_decision(site: FilledSite, texts: Texts) -> None:
+    """Store an approval that was denied, with its reason."""
+    memory = site.stage.memory
+    question = build_approval(OWNER, id=DENIED, execution=EXECUTION, task=TASK, seq=1)
+    memory.approvals[DENIED] = deny_approval(question, reason=texts("decision"))
+
+
+def _fill_names(site: FilledSite, texts: Texts) -> None:
+    """Put a text into the names of what members make."""
+    memory = site.stage.memory
+    for stored, place in ((memory.people, "person"), (memory.invitations, "invitation"), (memory.workspaces, "workspace")):
+        for name, value in stored.items():
+            stored[name] = replace(value, name=texts(place))
+    more = ApiKey(owner=OWNER, workspace=derive_default_workspace(OWNER), id="key_laptop", created_at=START)
+    memory.keys["3" * 64] = more
+    for digest, key in memory.keys.items():
+        memory.keys[digest] = replace(key, name=texts("key-name"))
+    for name, session in memory.console_sessions.items():
+        memory.console_sessions[name] = replace(session, browser=texts("browser"))
 
 
 def _write_descriptor(description: str) -> str:

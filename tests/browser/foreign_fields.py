@@ -202,7 +202,7 @@ TABLE = (
         writer="member",
         place="target",
     ),
-    ForeignField(fields="WorkspaceResponse.name", writer="member", place="workspace", pages="/console/people"),
+    ForeignField(fields="WorkspaceResponse.name", writer="member", place="workspace", pages="/console/workspaces"),
     ForeignField(
         fields="WorkspaceResponse.alert_url WorkspaceResponse.alert_secret NewSignInLink.url TaskResponse.webhook_urls[]"
         " ListedTask.webhook_urls[] PolicyResponse.webhook_urls[] TaskResponse.webhook_match ListedTask.webhook_match"
