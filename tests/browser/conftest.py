@@ -20,6 +20,10 @@ collect_ignore_glob = [] if find_spec("playwright") else ["test_*.py"]
 """`make test` needs no browser: Playwright is installed by `make browser` alone, and only its command sees it."""
 
 
+HANGS_MS = 120_000
+"""When anything is given up: no bar, since nothing here may depend on how busy the machine is."""
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """The browser."""
@@ -127,6 +131,7 @@ def watch(browser: Any, origin: str, state: Any, *, width: int = 1440, **options
     context = browser.new_context(storage_state=state, viewport={"width": width, "height": 900}, **options)
     try:
         context.add_init_script(SHIFT)
+        context.set_default_timeout(HANGS_MS)
         yield Watch(page=context.new_page(), origin=origin)
     finally:
         context.close()

@@ -78,7 +78,6 @@ class Walk:
         if self.state is None:
             self.state = self._sign_in()
         with watch(self.browser, self.site.note["url"], self.state, **options) as seen:
-            seen.page.set_default_timeout(WAITS_S * 1000)
             problems = seen.open(path)
             assert problems == [], problems
             yield seen
