@@ -18,7 +18,7 @@ from ferryman.serving.console import pages, sign_in
 from ferryman.serving.console.api_client import ApiClient, ApiProblemError
 from ferryman.serving.console.assets import answer_asset
 from ferryman.serving.console.elsewhere import find_elsewhere, name_workspace
-from ferryman.serving.console.forms import is_foreign, read_form, refuse_foreign
+from ferryman.serving.console.forms import SMALL_BYTES, is_foreign, read_form, read_large_form, refuse_foreign
 from ferryman.serving.console.parts import find_parts
 from ferryman.serving.console.rendering import render_page, render_plain
 from ferryman.serving.console.routing import PARTS_HEADER, ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
@@ -61,7 +61,7 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
         params: Mapping[str, str] = request.path_params
         if not all(is_id(value) for name, value in params.items() if f"{{{name}}}" in route.path):
             raise HTTPException(404, "there is no such page")
-        form, upload = await _read_change(request, signed) if request.method == "POST" else ({}, None)
+        form, upload = await _read_change(request, session.owner, signed) if request.method == "POST" else ({}, None)
         page_request = ConsoleRequest(
             request=request,
             path=request.url.path,
@@ -104,7 +104,7 @@ async def _run(deps: ApiDependencies, page_request: ConsoleRequest, route: Conso
         handler = route.actions[action]
     result = await handler(page_request)
     if isinstance(result, Redirect):
-        return sign_in.redirect(page_request.path, f"{result.path}?done={result.done}" if result.done else result.path)
+        return sign_in.redirect(page_request.path, result.target)
     if not isinstance(result, ConsolePage):
         return result
     return await _render(result, page_request, route)
@@ -125,17 +125,22 @@ def _list_fields(page: ConsolePage) -> dict[str, Any]:
     return {"template": page.template, "title": page.title, "values": page.values, "status": page.status}
 
 
-async def _read_change(request: Request, signed: Any) -> tuple[dict[str, tuple[str, ...]], Upload | None]:
+async def _read_change(request: Request, owner: str, signed: Any) -> tuple[dict[str, tuple[str, ...]], Upload | None]:
     """Return the fields of a form that a page of this session sends to this path, and its file. Raise 403 for any other."""
     refuse_foreign(request)
     is_upload = request.headers.get("content-type", "").startswith(MULTIPART)
-    form, upload = await read_upload(request) if is_upload else (read_form(await request.body()), None)
+    form, upload = await read_upload(request) if is_upload else (await _read_fields(request, owner), None)
     for name in ("do", "token"):
         if len(form.get(name, ())) > 1:
             raise HTTPException(400, f"{name}: is in the form more than once")
     if not signed.accepts_form_token(form.get("token", ("",))[0], request.url.path):
         raise HTTPException(403, "the form is not one of this page in this session; open the page again")
     return form, upload
+
+
+async def _read_fields(request: Request, owner: str) -> dict[str, tuple[str, ...]]:
+    body = await request.body()
+    return read_form(body) if len(body) <= SMALL_BYTES else await read_large_form(owner, body)
 
 
 def _ask_to_sign_in(deps: ApiDependencies, request: Request) -> Response:

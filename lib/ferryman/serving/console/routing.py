@@ -67,10 +67,15 @@ class ConsolePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirect:
-    """What follows a change: another page, with the sentence of `notices` that `done` names."""
+    """What follows a change: another page, with the sentence of `notices` that `done` names. `path` may have a query."""
 
     path: str
     done: str = ""
+
+    @property
+    def target(self) -> str:
+        """The address of the page, from the root."""
+        return f"{self.path}{'&' if '?' in self.path else '?'}done={self.done}" if self.done else self.path
 
 
 PageHandler = Callable[[ConsoleRequest], Awaitable[ConsolePage | Redirect | Response]]

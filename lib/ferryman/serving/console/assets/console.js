@@ -111,7 +111,8 @@ function refreshAgain() {
   if (!every) return;
   const ids = [...main.querySelectorAll("[id][data-part]")].map((element) => element.id);
   const again = () => {
-    if (!document.hidden) refresh(ids).catch(() => {});
+    // what has ended does not change any more
+    if (!document.hidden && !main.querySelector("[data-ended]")) refresh(ids).catch(() => {});
   };
   setInterval(again, every * 1000);
   document.addEventListener("visibilitychange", again);

@@ -21,7 +21,11 @@ from ferryman.serving.console.pages import (
     servers,
     sessions,
     start,
+    task_import,
+    task_tool,
+    task_tools,
     tasks,
+    tools,
     workspaces,
 )
 from ferryman.serving.console.routing import ConsoleRoute
@@ -45,6 +49,10 @@ ROUTES: tuple[ConsoleRoute, ...] = (
     *servers.ROUTES,
     *sessions.ROUTES,
     *start.ROUTES,
+    *task_import.ROUTES,
+    *task_tools.ROUTES,
+    *task_tool.ROUTES,
     *tasks.ROUTES,
+    *tools.ROUTES,
     *workspaces.ROUTES,
 )

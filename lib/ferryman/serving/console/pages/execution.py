@@ -11,6 +11,7 @@ from starlette.responses import Response
 from ferryman.serving.console import execution_live
 from ferryman.serving.console.api_client import ApiProblemError, ask_together
 from ferryman.serving.console.execution_view import read_call, read_window
+from ferryman.serving.console.form_fields import parse_json
 from ferryman.serving.console.pages import executions
 from ferryman.serving.console.receipt_checks import check_receipts
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
@@ -106,10 +107,13 @@ async def cancel(request: ConsoleRequest) -> Redirect:
 
 
 async def run_again(request: ConsoleRequest) -> Redirect:
-    """Start another execution of the same task, with the same input and labels."""
+    """Start another execution of the same task, with the same input and labels; one that made a call makes it again."""
     before = await request.api.get(f"/v1/executions/{request.params['execution']}")
-    body = {"input": before["input"], "labels": before["labels"]}
-    started = await request.api.post(f"/v1/tasks/{before['task_id']}/executions", body, once=request.read_field("once"))
+    path, body = f"/v1/tasks/{before['task_id']}/executions", {"input": before["input"], "labels": before["labels"]}
+    if tool := before.get("called_tool"):
+        path = f"/v1/tasks/{before['task_id']}/calls"
+        body = {"tool": tool, "arguments": parse_json("input", before["input"] or "{}")}
+    started = await request.api.post(path, body, once=request.read_field("once"))
     return Redirect(path=f"{executions.PATH}/{started['execution_id']}", done="started")
 
 

@@ -1,0 +1,131 @@
+"""Import an OpenAPI document into a task: a dry run that shows what would be made, and the import itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from ferryman.serving.console.api_client import ApiProblemError
+from ferryman.serving.console.form_fields import FormField, read_body, repeat_values, write_values
+from ferryman.serving.console.pages import tasks
+from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
+
+PATH = f"{tasks.PATH}/{{task}}/import"
+
+LISTED_MAX = 200
+"""How many tools and notes a dry run lists; a document may have two thousand."""
+
+TOO_OFTEN, AGAIN_S = 429, 6
+"""The status of an import that came too soon after others, and after how many seconds a page that follows typing asks again."""
+
+SOURCE = (
+    FormField(name="url", label="URL of the document", help="https; fetched through the gate", when_empty="omit"),
+    FormField(
+        name="spec", label="or the document itself", kind="long", help="OpenAPI 3 or Swagger 2, JSON or YAML", when_empty="omit"
+    ),
+)
+CLUSTER = (
+    FormField(
+        name="cluster", label="Cluster", help="What the tools are grouped under; empty: the document's title", when_empty="omit"
+    ),
+)
+MORE = (
+    FormField(name="server", label="Server", help="A URL in place of those that the document names", when_empty="omit"),
+    FormField(
+        name="only",
+        label="Only",
+        kind="lines",
+        help="Names of operations, getPet*, or paths, /pets/*, a line each",
+        when_empty="omit",
+    ),
+    FormField(
+        name="tags", label="Tags", kind="lines", help="Only operations that have one of them, a line each", when_empty="omit"
+    ),
+)
+FIELDS = (*SOURCE, *CLUSTER, *MORE)
+
+
+async def show_import(request: ConsoleRequest) -> ConsolePage:
+    """Show the form."""
+    return await _show(request)
+
+
+async def show_dry_run(request: ConsoleRequest) -> ConsolePage:
+    """Show what an import of what was typed would make; nothing is stored."""
+    try:
+        return await _show(request, result=await _import(request, is_dry_run=True))
+    except ApiProblemError as error:
+        return await _show(request, error)
+
+
+async def import_document(request: ConsoleRequest) -> ConsolePage | Redirect:
+    """Import what was typed, and lead to its tools."""
+    try:
+        made = await _import(request, is_dry_run=False)
+    except ApiProblemError as error:
+        return await _show(request, error)
+    page = f"{tasks.PATH}/{request.params['task']}/tools?cluster={quote(made['cluster'], safe='')}"
+    return Redirect(path=page, done="imported")
+
+
+async def _import(request: ConsoleRequest, *, is_dry_run: bool) -> Mapping[str, Any]:
+    body = {**read_body(FIELDS, request.form), "dry_run": is_dry_run}
+    once = "" if is_dry_run else request.read_field("once")
+    path = f"/v1/tasks/{request.params['task']}/tools/import-openapi"
+    answer: Mapping[str, Any] = await request.api.post(path, body, once=once)
+    return answer
+
+
+async def _show(
+    request: ConsoleRequest, refused: ApiProblemError | None = None, *, result: Mapping[str, Any] | None = None
+) -> ConsolePage:
+    if refused is not None and refused.status in (401, 403, 404):
+        raise refused
+    task = await request.api.get(f"/v1/tasks/{request.params['task']}")
+    # a part of the page comes without what was typed, which may be a megabyte
+    values = write_values(FIELDS, {}) if request.is_partial or not request.form else repeat_values(FIELDS, request.form)
+    return ConsolePage(
+        template="task_import.html",
+        title="Import OpenAPI",
+        values={
+            "task": task,
+            "here": f"{tasks.PATH}/{task['task_id']}/import",
+            "source": SOURCE,
+            "cluster_fields": CLUSTER,
+            "more": MORE,
+            "values": values,
+            "is_more_open": any(values[field.name] for field in MORE),
+            "result": None if result is None else _arrange(result),
+            "problems_found": _list_problems(refused),
+            "errors": {} if refused is None else {error["field"]: error["message"] for error in refused.errors},
+            "again_s": AGAIN_S if refused is not None and refused.status == TOO_OFTEN else None,
+        },
+        status=200 if refused is None else refused.status,
+    )
+
+
+def _arrange(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer of an import with the tools that can be called apart from the disabled ones, as many as are listed."""
+    enabled = [tool for tool in result["data"] if tool["isEnabled"]]
+    disabled = [tool for tool in result["data"] if not tool["isEnabled"]]
+    return {
+        **{name: result[name] for name in ("cluster", "imported", "disabled", "tokens")},
+        "enabled_tools": enabled[:LISTED_MAX],
+        "disabled_tools": disabled[:LISTED_MAX],
+        "enabled_count": len(enabled),
+        "notes": result["notes"][:LISTED_MAX],
+        "notes_count": len(result["notes"]),
+    }
+
+
+def _list_problems(refused: ApiProblemError | None) -> Sequence[tuple[str, str]]:
+    """Return the problems of a document, each with its place."""
+    if refused is None:
+        return ()
+    return [(error["field"], error["message"]) for error in refused.errors[:LISTED_MAX]] or [(refused.title, refused.detail)]
+
+
+ROUTES = (
+    ConsoleRoute(path=PATH, show=show_import, section="tasks", actions={"dry-run": show_dry_run, "import": import_document}),
+)
