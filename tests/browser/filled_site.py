@@ -39,6 +39,7 @@ Texts = Callable[[str], str]
 
 OWNER = "ann"
 TASK, EXECUTION, RUNNING, APPROVAL, CONVERSATION = "task_report", "exec_done", "exec_running", "appr_open", f"conv_{OWNER}"
+TRY = "exec_tried"
 AGENT, SERVER, CLUSTER = f"agent_{OWNER}", "mcp_tracker", "weather"
 CALLS = 6
 DENIED = "appr_denied"
@@ -256,6 +257,15 @@ def _fill_executions(site: FilledSite, texts: Texts) -> None:
     )
     waiting = {"waiting_for": APPROVAL, "waiting_since": START - timedelta(minutes=1)}
     memory.executions[RUNNING] = build_execution(**known, **waiting, id=RUNNING, status=Status.RUNNING, credits_used=Decimal(4))
+    memory.executions[TRY] = build_execution(
+        **{**known, "input": json.dumps({"url": texts("argument")}), "events": 3, "tool_calls_total": 1, "iterations": 1},
+        id=TRY,
+        called_tool="http_get",
+        status=Status.COMPLETED,
+        completed_at=START,
+        output=texts("result"),
+    )
+    memory.tickets[TRY] = {0: _build_call(0, texts)}
     for name in (EXECUTION, RUNNING, "exec_failed"):
         tickets = {seq: _build_call(seq, texts) for seq in range(CALLS)}
         if name == RUNNING:

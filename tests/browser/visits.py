@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.serving.console.pages import ROUTES
 from ferryman.serving.console.routing import ROOT
-from tests.browser.filled_site import AGENT, APPROVAL, CLUSTER, CONVERSATION, EXECUTION, OWNER, SERVER, TASK
+from tests.browser.filled_site import AGENT, APPROVAL, CLUSTER, CONVERSATION, EXECUTION, OWNER, SERVER, TASK, TRY
 from tests.browser.installing import AXE
 
 SAMPLES = {
@@ -29,6 +29,7 @@ SAMPLES = {
     "servers": SERVER,
     "tasks": TASK,
     "tools": f"{CLUSTER}_forecast",
+    "tries": TRY,
     "workspaces": derive_default_workspace(OWNER),
     "turns": "1",
 }

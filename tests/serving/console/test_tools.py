@@ -147,7 +147,7 @@ async def test_the_clusters_of_a_task_lead_to_their_tools(browser: Browser) -> N
     assert sent.status_code == 303, sent.text
     markup = (await browser.open(TASK_PAGE)).text
     assert 'tools?cluster=Pet%20%26%20store"' in markup
-    assert re.search(r"Pet &amp; store</bdi> \(2 tools\)", markup)
+    assert re.search(r"Pet &amp; store</bdi> \(<data class=\"number\" value=\"2\">2</data> tools\)", markup)
 
 
 async def test_a_task_of_another_owner_is_not_there(browser: Browser, stage: Stage) -> None:

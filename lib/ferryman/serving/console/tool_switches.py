@@ -34,10 +34,10 @@ def write_list(
     boxes = [tool["name"] for tool in tools if tool["implemented"]]
     if kind == "agent" and not others and all(box in on for box in boxes) and not listed:
         return []
-    kept = [name for name in listed if name in others or names_tool(on, name)]
-    added = [box for box in boxes if box in on and not names_tool(kept, box)]
-    added += [name for name in others if name not in kept]
-    names = [*kept, *added]
+    names = [name for name in listed if name in others or names_tool(on, name)]
+    added = [box for box in boxes if box in on and not names_tool(names, box)]
+    added += [name for name in others if name not in names]
+    names += added
     if kind == "agent" and not names:
         raise ValueError("an empty list allows every tool: leave one on, or turn tools off for the agent's conversations")
     return names

@@ -62,10 +62,10 @@ async def show_dry_run(request: ConsoleRequest) -> ConsolePage:
 async def import_document(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Import what was typed, and lead to its tools."""
     try:
-        made = await _import(request, is_dry_run=False)
+        imported = await _import(request, is_dry_run=False)
     except ApiProblemError as error:
         return await _show(request, error)
-    page = f"{tasks.PATH}/{request.params['task']}/tools?cluster={quote(made['cluster'], safe='')}"
+    page = f"{tasks.PATH}/{request.params['task']}/tools?cluster={quote(imported['cluster'], safe='')}"
     return Redirect(path=page, done="imported")
 
 

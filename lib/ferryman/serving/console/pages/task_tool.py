@@ -101,8 +101,8 @@ async def _find_tool(request: ConsoleRequest, name: str) -> dict[str, Any]:
     """Return a tool of the task by its name: declared or imported, of the catalog, or of an MCP server of the task's agent,
     whose schema is not known here. Raise `ApiProblemError` with 404."""
     path = f"/v1/tasks/{request.params['task']}/tools"
-    found = (await request.api.get(path, query=name, limit=FOUND_MAX))["data"] if name.strip() else []
-    for tool in found:
+    candidates = (await request.api.get(path, query=name, limit=FOUND_MAX))["data"] if name.strip() else []
+    for tool in candidates:
         if tool["name"] == name:
             return {**tool, "kind": "own", "title": ""}
     catalog = (await request.api.get("/v1/tools", limit=100))["tools"]

@@ -95,11 +95,12 @@ async def _show(
     if refused is not None and refused.status in (401, 404):
         raise refused
     path, chosen = f"/v1/tasks/{request.params['task']}", request.query.get("cluster")
-    task, overview, listed = await ask_together(
-        request.api.get(path),
-        request.api.get(f"{path}/tools", limit=1),
-        request.api.get(f"{path}/tools", limit=TOOLS, cursor=request.query.get("cursor"), cluster=chosen),
+    cursor = request.query.get("cursor")
+    task, listed = await ask_together(
+        request.api.get(path), request.api.get(f"{path}/tools", limit=TOOLS, cursor=cursor, cluster=chosen)
     )
+    # a first page has the clusters
+    overview = await request.api.get(f"{path}/tools", limit=1) if cursor else listed
     known = [cluster for cluster in overview["clusters"] if cluster["tools"]]
     return ConsolePage(
         template="task_tools.html",

@@ -29,7 +29,7 @@ class ToolSubject:
     stored: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
-    def listed(self) -> Sequence[str]:
+    def tool_names(self) -> Sequence[str]:
         """The names in its list of tools."""
         names: Sequence[str] = self.stored[LISTS[self.kind]] if self.kind else ()
         return names
@@ -63,10 +63,10 @@ def _read_changes(request: ConsoleRequest, subject: ToolSubject, tools: Sequence
         raise ApiProblemError(INVALID, {"title": "task", "detail": "choose a task or an agent first"})
     others = [line.strip() for line in request.read_field("others").splitlines() if line.strip()]
     try:
-        names = write_list(subject.kind, request.form.get("tool", ()), others, subject.listed, tools)
+        names = write_list(subject.kind, request.form.get("tool", ()), others, subject.tool_names, tools)
     except ValueError as error:
         raise ApiProblemError(INVALID, {"title": "Tools", "detail": str(error)}) from None
-    changes: dict[str, Any] = {} if names == list(subject.listed) else {LISTS[subject.kind]: names}
+    changes: dict[str, Any] = {} if names == list(subject.tool_names) else {LISTS[subject.kind]: names}
     if subject.kind == "task":
         services = list(request.form.get("integration", ()))
         if sorted(services) != sorted(subject.stored["integrations"]):
@@ -83,7 +83,7 @@ async def _find_subject(request: ConsoleRequest, chosen: Mapping[str, str]) -> T
 
 
 async def _show(request: ConsoleRequest, subject: ToolSubject, refused: ApiProblemError | None = None) -> ConsolePage:
-    catalog, tasks, agents, policy, credentials, own = await ask_together(
+    catalog, tasks, agents, policy, credentials, custom = await ask_together(
         _read_catalog(request),
         request.api.get("/v1/tasks", limit=100),
         request.api.get("/v1/agents", limit=100),
@@ -94,7 +94,7 @@ async def _show(request: ConsoleRequest, subject: ToolSubject, refused: ApiProbl
     is_typed = refused is not None
     on = frozenset(request.form.get("tool", ())) if is_typed else _select(subject, catalog["tools"])
     services = request.form.get("integration", ()) if is_typed else subject.stored.get("integrations", ())
-    others = request.read_field("others") if is_typed else "\n".join(list_others(subject.listed, catalog["tools"]))
+    others = request.read_field("others") if is_typed else "\n".join(list_others(subject.tool_names, catalog["tools"]))
     return ConsolePage(
         template="tools.html",
         title="Tools",
@@ -109,7 +109,7 @@ async def _show(request: ConsoleRequest, subject: ToolSubject, refused: ApiProbl
             "services_on": services,
             "others": others,
             "connected": {item["service"] for item in credentials.get("credentials", ())},
-            "clusters": [cluster for cluster in own.get("clusters", ()) if cluster["tools"]],
+            "clusters": [cluster for cluster in custom.get("clusters", ()) if cluster["tools"]],
             "errors": list_problems(refused),
         },
         status=200 if refused is None else refused.status,
@@ -117,7 +117,7 @@ async def _show(request: ConsoleRequest, subject: ToolSubject, refused: ApiProbl
 
 
 def _select(subject: ToolSubject, tools: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    return select_on(subject.kind, subject.listed, tools) if subject.kind else frozenset()
+    return select_on(subject.kind, subject.tool_names, tools) if subject.kind else frozenset()
 
 
 def _list_choices(kind: str, items: Sequence[Mapping[str, Any]], subject: ToolSubject) -> list[tuple[str, str]]:
@@ -169,8 +169,8 @@ async def _read_policy(request: ConsoleRequest, subject: ToolSubject) -> dict[st
 async def _read_of_task(request: ConsoleRequest, subject: ToolSubject, noun: str) -> dict[str, Any]:
     if subject.kind != "task":
         return {}
-    found: dict[str, Any] = await request.api.get(f"/v1/tasks/{subject.id}/{noun}", limit=100)
-    return found
+    answer: dict[str, Any] = await request.api.get(f"/v1/tasks/{subject.id}/{noun}", limit=100)
+    return answer
 
 
 ROUTES = (ConsoleRoute(path=PATH, show=show_tools, section="tools", actions={"change": change_tools}),)
