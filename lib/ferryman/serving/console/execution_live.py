@@ -29,7 +29,7 @@ async def follow(request: ConsoleRequest, *, here: str, first: int, end: int, va
     async def render(events: Sequence[RelayedEvent]) -> Mapping[str, Any]:
         execution = await request.api.get(f"/v1/executions/{name}")
         window = await read_window(request.api, name, first=first, end=end, turn=_find_turn(events, known))
-        known.update((shown.turn["number"], shown) for shown in window.turns)
+        known.update((part.turn["number"], part) for part in window.turns)
         calls = [call for number in sorted(known) for call in known[number].calls][-BARS_MAX:]
         page = ConsolePage(
             template="execution_live.html",
@@ -59,7 +59,7 @@ def _find_turn(events: Sequence[RelayedEvent], known: Mapping[int, ShownTurn]) -
     """
     if not known:
         return 0
-    turn_of = {call["seq"]: number for number, shown in known.items() for call in shown.calls}
+    turn_of = {call["seq"]: number for number, part in known.items() for call in part.calls}
     last = max(known)
     facts = [event.data for event in events if isinstance(event.data, dict)]
     changed = [fact.get("iteration") or turn_of.get(fact.get("seq", -1), last) for fact in facts]

@@ -41,11 +41,11 @@ class CallWindow:
     @property
     def calls(self) -> list[Json]:
         """All calls of the window."""
-        return [call for shown in self.turns for call in shown.calls]
+        return [call for part in self.turns for call in part.calls]
 
     def find_begin(self) -> int:
         """Return the number of the event after which the stream goes on that brings what is not here yet."""
-        under_way = [shown.turn for shown in self.turns if shown.calls] or [shown.turn for shown in self.turns]
+        under_way = [part.turn for part in self.turns if part.calls] or [part.turn for part in self.turns]
         return int(under_way[-1]["event"]) - 1 if under_way else 0
 
 
@@ -67,8 +67,8 @@ async def read_window(api: ApiClient, execution: str, *, first: int, end: int, t
     for call in calls:
         by_turn.setdefault(call["iteration"], []).append(call)
     receipts = await _read_receipts(api, execution, turns, by_turn)
-    shown = tuple(ShownTurn(turn=item, calls=tuple(by_turn.get(item["number"], ())), receipts=receipts) for item in turns)
-    return CallWindow(first=first, end=end, turns=shown, next=None if following is None else following["seq"])
+    parts = tuple(ShownTurn(turn=item, calls=tuple(by_turn.get(item["number"], ())), receipts=receipts) for item in turns)
+    return CallWindow(first=first, end=end, turns=parts, next=None if following is None else following["seq"])
 
 
 async def _find_first_call(api: ApiClient, execution: str, turn: int) -> int:
@@ -80,7 +80,7 @@ async def _read_turns(api: ApiClient, execution: str, begin: int, until: int) ->
     """Return the turns from `begin` on, at least up to `until`; with 0, all of them."""
     turns: list[Json] = []
     while begin:
-        # few have no call or several: what is read and not shown costs a request as much as what is
+        # few have no call or several: what is read in vain costs a request as much as what is
         limit = PAGE if not until else min(PAGE, max(until - begin + 1, 1))
         page = await api.get(f"/v1/executions/{execution}/turns", **{"from": begin}, details=False, limit=limit)
         turns += page["turns"]
@@ -108,15 +108,15 @@ async def _read_receipts(
     """Return the number of the receipt that each settled call of these turns has, by the call's `seq`."""
     signed = [turn["receipt"] for turn in turns if turn["receipt"] is not None and turn["number"] in by_turn]
     missing = {call["seq"] for calls in by_turn.values() for call in calls if call["result"] is not None}
-    found: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     cursor = None
     for _ in range(RECEIPT_PAGES_MAX if signed else 0):
         page = await api.get(f"/v1/executions/{execution}/receipts", **{"from": signed[0]}, limit=PAGE, cursor=cursor)
-        found |= {entry["seq"]: entry["number"] for entry in page["entries"] if entry["kind"] == "settled"}
+        numbers |= {entry["seq"]: entry["number"] for entry in page["entries"] if entry["kind"] == "settled"}
         cursor = page["next"]
-        if cursor is None or missing <= set(found):
+        if cursor is None or missing <= set(numbers):
             break
-    return found
+    return numbers
 
 
 async def read_call(api: ApiClient, execution: str, seq: str) -> tuple[Json, list[Json], Mapping[str, str]]:
