@@ -12,9 +12,9 @@ def read_numbers(markup: str) -> list[str]:
     return [html.unescape(value) for value in re.findall(r'<data class="number" value="([^"]*)">', markup)]
 
 
-def find_section(markup: str, name: str) -> str:
+def find_section(markup: str, name: str, *, tag: str = "<section ") -> str:
     """Return the markup of the section with this id. Raise `AssertionError` where there is none."""
-    match = re.search(rf'<section id="{name}".*?</section>', markup, re.DOTALL)
+    match = re.search(rf'{tag}id="{name}".*?</section>', markup, re.DOTALL)
     assert match is not None, name
     return match[0]
 

@@ -43,10 +43,10 @@ class CallWindow:
         """All calls of the window."""
         return [call for part in self.turns for call in part.calls]
 
-    def find_begin(self) -> int:
-        """Return the number of the event after which the stream goes on that brings what is not here yet."""
-        under_way = [part.turn for part in self.turns if part.calls] or [part.turn for part in self.turns]
-        return int(under_way[-1]["event"]) - 1 if under_way else 0
+    def find_last(self) -> Json | None:
+        """Return the last turn whose calls are here, None where there is none."""
+        with_calls = [part.turn for part in self.turns if part.calls] or [part.turn for part in self.turns]
+        return with_calls[-1] if with_calls else None
 
 
 async def read_window(api: ApiClient, execution: str, *, first: int, end: int, turn: int = 0) -> CallWindow:
@@ -69,6 +69,17 @@ async def read_window(api: ApiClient, execution: str, *, first: int, end: int, t
     receipts = await _read_receipts(api, execution, turns, by_turn)
     parts = tuple(ShownTurn(turn=item, calls=tuple(by_turn.get(item["number"], ())), receipts=receipts) for item in turns)
     return CallWindow(first=first, end=end, turns=parts, next=None if following is None else following["seq"])
+
+
+async def find_event(api: ApiClient, execution: Json, window: CallWindow) -> int:
+    """Return the number of the event after which a stream goes on that brings what is not in `window` yet."""
+    last = window.find_last()
+    if window.next is not None:
+        # its calls have all settled: what goes on is far behind them
+        path = f"/v1/executions/{execution['execution_id']}/turns"
+        page = await api.get(path, **{"from": max(execution["iterations"], 1)}, details=False, limit=1)
+        last = next(iter(page["turns"]), last)
+    return int(last["event"]) - 1 if last else 0
 
 
 async def _find_first_call(api: ApiClient, execution: str, turn: int) -> int:

@@ -23,6 +23,9 @@ from ferryman.serving.streams.frame import KEEP_ALIVE, MEDIA_TYPE
 CHECK_S = 1.0
 """How often it is read whether the session is still there: a stream ends within two seconds of its end."""
 
+PAUSE_S = 0.05
+"""How long events gather after each rendering: of a burst there are at most twenty in a second."""
+
 EVENTS_WAITING_MAX = 1_000
 """How many events wait to be rendered; then the API's stream waits."""
 
@@ -101,6 +104,7 @@ async def _send_rendered(
                     yield _write_frame(_find_last_id(known), kind, body)
             if None in batch:
                 return
+            await asyncio.sleep(PAUSE_S)
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

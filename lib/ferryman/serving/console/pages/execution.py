@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from ferryman.serving.console import execution_live
 from ferryman.serving.console.api_client import ApiProblemError, ask_together
-from ferryman.serving.console.execution_view import read_call, read_window
+from ferryman.serving.console.execution_view import find_event, read_call, read_window
 from ferryman.serving.console.form_fields import parse_json
 from ferryman.serving.console.pages import executions
 from ferryman.serving.console.receipt_checks import check_receipts
@@ -36,7 +36,8 @@ async def show_execution(request: ConsoleRequest) -> ConsolePage:
     live = ""
     if not execution["completed_at"]:
         end = first + (LIVE_CALLS if window.next is None else CALLS)
-        live = f"{here}/live?{urlencode({'from': first, 'end': end, 'after': window.find_begin()})}"
+        after = await find_event(request.api, execution, window)
+        live = f"{here}/live?{urlencode({'from': first, 'end': end, 'after': after})}"
     values = {
         "execution": execution,
         "window": window,
