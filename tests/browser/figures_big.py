@@ -49,7 +49,7 @@ class BigFigures:
     requests: int
 
 
-def plant_big(site: FilledSite, name: str, *, ended: bool) -> Execution:
+def store_big(site: FilledSite, name: str, *, ended: bool) -> Execution:
     """Store an execution of 10,000 events and 50 MB of results."""
     memory = site.stage.memory
     begun = START - timedelta(hours=2)
@@ -183,8 +183,8 @@ def main() -> int:
 
     site = build_site()
     site.app.state.groups.load_all()
-    plant_big(site, ENDED, ended=True)
-    plant_big(site, UNDER_WAY, ended=False)
+    store_big(site, ENDED, ended=True)
+    store_big(site, UNDER_WAY, ended=False)
     print(measure_server(site))
     with serve_app(site.app) as origin, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"])
