@@ -17,6 +17,8 @@ from ferryman.domain.executions.execution import Status
 from ferryman.domain.workspaces.member import Right, Role
 from ferryman.inmemory.clock import START
 from ferryman.serving.console.branches import place_branches
+from ferryman.serving.console.live import RelayedEvent
+from ferryman.serving.console.pages.conversation import list_reports
 from ferryman.serving.console.pages.message import PAGE_CHARACTERS, list_parts
 from tests.builders import build_execution
 from tests.serving.conftest import Stage
@@ -256,6 +258,12 @@ async def test_a_file_of_the_workspace_is_attached(browser: Browser, stage: Stag
     assert [file.key for file in stage.memory.messages["conv_ann"][3].attachments] == ["notes.md"]
 
 
+async def test_a_file_that_was_just_uploaded_can_be_chosen(browser: Browser) -> None:
+    page = (await browser.open(f"{PATH}?done=uploaded")).text
+    assert 'name="file" value="notes.md"' in page
+    assert f'name="next" value="{PATH}"' in page
+
+
 async def test_a_call_that_waits_is_decided_about_in_the_conversation(browser: Browser, stage: Stage) -> None:
     execution = build_execution(id="exec_chat", owner="ann", slice=3, waiting_for="appr_chat", waiting_since=START)
     approval = build_approval("ann", id="appr_chat", execution="exec_chat", conversation="conv_ann")
@@ -311,6 +319,16 @@ async def test_a_stream_of_which_everything_was_seen_is_over(browser: Browser, s
     stream = (await browser.open(f"{PATH}/live?answer=4")).text
     last = stream.rpartition("id: ")[2].partition("\n")[0]
     assert read_stream((await browser.open(f"{PATH}/live?answer=4", **{"Last-Event-ID": last})).text) == {"end": {}}
+
+
+def test_how_far_a_call_is_is_the_newest_report_with_every_character_to_be_seen() -> None:
+    events = [report("toolu_1", 1, None, "a"), report("toolu_2", 3, 4, ""), report("toolu_1", 2.5, 10, "half\u202e<b>")]
+    assert list_reports(events) == [["toolu_1", "2.5 of 10: half⟨U+202E⟩<b>"], ["toolu_2", "3 of 4"]]
+
+
+def report(call: str, done: float, total: float | None, message: str) -> RelayedEvent:
+    data = {"type": "tool_progress", "toolCallId": call, "done": done, "total": total, "message": message}
+    return RelayedEvent(id="", kind="message", data=data)
 
 
 def read_stream(text: str) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ferryman import offload
+from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.approval_view import load_approval
 from ferryman.serving.console.foreign_text import show_block
 from ferryman.serving.console.markdown import render_markdown
@@ -76,6 +77,7 @@ async def describe_pending(request: ConsoleRequest, pending: Mapping[str, Any], 
     described = [
         {
             "kind": "call",
+            "id": call["id"],
             "name": call["called_as"] or call["tool"],
             "arguments": call["arguments"],
             "result": None if call["result"] is None else call["result"]["content"],
@@ -84,6 +86,12 @@ async def describe_pending(request: ConsoleRequest, pending: Mapping[str, Any], 
         for call in calls["calls"]
     ]
     return {"number": pending["number"], "execution_id": execution, "calls": described, "approvals": approvals}
+
+
+def describe_progress(done: float, total: float | None, message: str) -> str:
+    """Return how far a call is, as its host says it: a stranger's text, with every character to be seen."""
+    far = f"{done:g}" if total is None else f"{done:g} of {total:g}"
+    return f"{far}: {show_text(message)}" if message else far
 
 
 def _name_state(call: Mapping[str, Any]) -> str:

@@ -26,12 +26,22 @@ function write({ answer, texts }) {
   }
 }
 
+/** Show how far calls under way are, beside them. */
+function report({ answer, reports }) {
+  const spans = [...(document.getElementById(`calls-${answer}`)?.querySelectorAll("[data-progress]") ?? [])];
+  for (const [call, text] of reports) {
+    const span = spans.find((element) => element.dataset.progress === call);
+    if (span) span.textContent = text;
+  }
+}
+
 function followNext() {
   const answer = document.querySelector("article[data-live]");
   if (!answer || followed.has(answer.id)) return;
   followed.add(answer.id);
   follow(answer.dataset.live, {
     text: write,
+    progress: report,
     parts: ({ parts }) => {
       replaceParts(parts);
       followNext();

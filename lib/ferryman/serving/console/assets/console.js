@@ -27,6 +27,22 @@ export function build(tree) {
   return node;
 }
 
+/** Tell whether a field has something else than the server gave it. */
+function isTyped(field) {
+  if (field.options) return [...field.options].some((option) => option.selected !== option.defaultSelected);
+  return field.type === "checkbox" ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+}
+
+/** Have the fields of a new node hold what was typed into, or chosen in, those of the old one. */
+function keepTyped(old, node) {
+  for (const field of old.querySelectorAll("input[id]:not([type=hidden], [type=file]), select[id], textarea[id]")) {
+    const same = node.querySelector(`#${CSS.escape(field.id)}`);
+    if (!same || same.type !== field.type || !isTyped(field)) continue;
+    if (same.type === "checkbox") same.checked = field.checked;
+    else same.value = field.value;
+  }
+}
+
 /** Put trees in the place of the elements with their ids; what a reader opened stays open, and the focus where it is. */
 export function replaceParts(parts) {
   for (const [id, tree] of Object.entries(parts)) {
@@ -38,6 +54,7 @@ export function replaceParts(parts) {
       node.querySelector(`#${CSS.escape(details.id)}`)?.setAttribute("open", "");
     }
     if (old.matches("details[open]")) node.setAttribute("open", "");
+    keepTyped(old, node);
     const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
     old.replaceWith(node);
     if (focused) document.getElementById(focused)?.focus();

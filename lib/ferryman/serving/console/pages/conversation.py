@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError, write_once
 from ferryman.serving.console.branches import find_branches
-from ferryman.serving.console.conversation_view import describe_messages, describe_pending
+from ferryman.serving.console.conversation_view import describe_messages, describe_pending, describe_progress
 from ferryman.serving.console.live import RelayedEvent, relay_events
 from ferryman.serving.console.pages.conversations import PATH
 from ferryman.serving.console.parts import find_parts
@@ -48,6 +48,8 @@ async def stream_answer(request: ConsoleRequest) -> Response:
             page = await _show(target)
             markup = render_page(ConsolePage(template=page.template, title=page.title, values=page.values), target)
             sent["parts"] = {"parts": find_parts(markup, ids)}
+        if reports := list_reports(events):
+            sent["progress"] = {"answer": number, "reports": reports}
         return sent
 
     return await relay_events(request, f"{_name(request)}/events", render, answer=number or None)
@@ -130,6 +132,7 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
     messages = await describe_messages(request, listed["messages"][::-1])
     me = await request.api.get("/v1/me")
     is_newest = not request.query.get("cursor")
+    is_attaching = "attach" in request.query or request.query.get("done") == "uploaded"
     waiting = _place_pending(messages, conversation["pending"], end) if is_newest else {}
     last = messages[-1] if messages else None
     return ConsolePage(
@@ -147,7 +150,7 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
             "is_newest": is_newest,
             "after": last["number"] if end != head and last is not None and last["role"] == "assistant" else 0,
             "editing": _read_number(request.query.get("edit", "")),
-            "files": await _list_files(request) if "attach" in request.query else None,
+            "files": await _list_files(request) if is_attaching else None,
             "may_run": "run" in me["rights"],
             "may_manage": "manage" in me["rights"],
             "has_tools": "tools" in request.form if request.form else request.query.get("tools") != "off",
@@ -192,6 +195,16 @@ def _join_texts(events: Sequence[RelayedEvent]) -> list[list[Any]]:
     return texts
 
 
+def list_reports(events: Sequence[RelayedEvent]) -> list[list[str]]:
+    """Return the calls under way whose hosts said how far they are, each with the newest report in words."""
+    reports = {event.data["toolCallId"]: event.data for event in events if event.data["type"] == "tool_progress"}
+    return [[call, describe_progress(**_pick_progress(report))] for call, report in reports.items()]
+
+
+def _pick_progress(report: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: report[name] for name in ("done", "total", "message")}
+
+
 def _show_piece(text: str) -> str:
     """Write a piece of a text with all of its characters to be seen; spaces at its ends are not those of a line."""
     return "\n".join(show_text(f"x{line}x")[1:-1] for line in text.split("\n"))
@@ -215,7 +228,8 @@ async def _list_files(request: ConsoleRequest) -> list[str]:
         listed = await request.api.get("/v1/files", limit=FILES_MAX)
     except ApiProblemError:
         return []  # there is no bucket here
-    return [file["key"] for file in listed["files"]]
+    newest = sorted(listed["files"], key=lambda file: str(file["updated_at"]), reverse=True)
+    return [file["key"] for file in newest]
 
 
 def _read_keys(request: ConsoleRequest) -> list[str]:
