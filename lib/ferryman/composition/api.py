@@ -171,6 +171,8 @@ class ApiDependencies:
     imports_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(IMPORTS_PER_OWNER), repr=False)
     requests_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_KEY), repr=False)
     requests_of_owner: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_OWNER), repr=False)
+    pages_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)
+    """Pages of the console that are rendered, in threads: those of one owner one after the other."""
     checks: SharedChecks = field(default_factory=SharedChecks, repr=False)
     """Whether who watches may still watch: read once for all streams of one API key."""
     noting: set[asyncio.Task[None]] = field(default_factory=set, repr=False)

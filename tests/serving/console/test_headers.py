@@ -1,4 +1,4 @@
-"""What every answer at and below /console has, whoever answers; and where an address that a stranger wrote leads."""
+"""What every answer at and below /console has, whatever answers; and where an address that a stranger wrote leads."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ async def test_nor_is_a_crash(stage: Stage) -> None:
 
 
 async def test_an_asset_is_kept_by_browsers_all_the_same(browser: Browser) -> None:
-    found = re.search(r'href="([^"]*\.css)"', (await browser.open("/console")).text)
-    assert found is not None
-    assert "immutable" in (await browser.open("/" + found[1])).headers["cache-control"]
+    link = re.search(r'href="([^"]*\.css)"', (await browser.open("/console")).text)
+    assert link is not None
+    assert "immutable" in (await browser.open("/" + link[1])).headers["cache-control"]
 
 
 def check_headers(answer: httpx.Response) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
 
+from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.serving.console.live import RelayedEvent, read_events
+from ferryman.serving.console.api_client import ApiProblemError
+from ferryman.serving.console.cookies import NAME
+from ferryman.serving.console.live import RelayedEvent, read_events, send_rendered
+from tests.serving.conftest import Stage
+
+from .conftest import Browser
 
 STREAM = b': hello\n\nid: 1\nevent: turn\ndata: {"a": 1}\n\n: still here\n\nid: 2\ndata: {"b": "\\u00e9"}\n\n'
 EVENTS = [RelayedEvent(id="1", kind="turn", data={"a": 1}), RelayedEvent(id="2", kind="message", data={"b": "é"})]
@@ -21,3 +29,33 @@ async def split(places: list[int]) -> AsyncIterator[bytes]:
 @given(places=st.lists(st.integers(0, len(STREAM)), max_size=8).map(sorted))
 async def test_events_are_the_same_in_whatever_pieces_they_come(places: list[int]) -> None:
     assert [event async for event in read_events(split(places))] == EVENTS
+
+
+def build_request(app: FastAPI, stage: Stage, browser: Browser) -> Any:
+    """Return as much of a request of the browser's session as a stream asks for."""
+    session = stage.memory.console_sessions[browser.http.cookies[NAME].split(".")[1]]
+    return SimpleNamespace(request=SimpleNamespace(app=app), session=session)
+
+
+async def test_who_has_seen_an_id_has_seen_all_that_its_event_brought(app: FastAPI, browser: Browser, stage: Stage) -> None:
+    async def render(_: Sequence[RelayedEvent]) -> Mapping[str, Any]:
+        return {"text": {}, "parts": {}}
+
+    frames = [frame async for frame in send_rendered(build_request(app, stage, browser), read_events(split([])), render)]
+    assert frames == ["event: text\ndata: {}\n\n", "id: 2\nevent: parts\ndata: {}\n\n"]
+
+
+async def test_a_stream_ends_where_the_api_refuses_what_it_shows(app: FastAPI, browser: Browser, stage: Stage) -> None:
+    async def render(_: Sequence[RelayedEvent]) -> Mapping[str, Any]:
+        raise ApiProblemError(404, {})
+
+    assert [frame async for frame in send_rendered(build_request(app, stage, browser), read_events(split([])), render)] == []
+
+
+async def test_nothing_more_is_sent_to_who_has_signed_out(app: FastAPI, browser: Browser, stage: Stage) -> None:
+    async def render(_: Sequence[RelayedEvent]) -> Mapping[str, Any]:
+        return {"parts": {}}
+
+    request = build_request(app, stage, browser)
+    await browser.send("/console", {"do": "sign-out"})
+    assert [frame async for frame in send_rendered(request, read_events(split([])), render)] == []

@@ -20,7 +20,7 @@ from ferryman.serving.console.assets import answer_asset
 from ferryman.serving.console.elsewhere import find_elsewhere, name_workspace
 from ferryman.serving.console.forms import SMALL_BYTES, is_foreign, read_form, read_large_form, refuse_foreign
 from ferryman.serving.console.parts import find_parts
-from ferryman.serving.console.rendering import render_page, render_plain
+from ferryman.serving.console.rendering import render_apart, render_page, render_plain
 from ferryman.serving.console.routing import PARTS_HEADER, ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 from ferryman.serving.console.security_headers import HEADERS
 from ferryman.serving.console.uploads import MULTIPART, Upload, read_upload
@@ -113,12 +113,16 @@ async def _run(deps: ApiDependencies, page_request: ConsoleRequest, route: Conso
 async def _render(result: ConsolePage, page_request: ConsoleRequest, route: ConsoleRoute) -> Response:
     page = ConsolePage(**{**_list_fields(result), "values": {"section": route.section, **result.values}})
     name = "" if page_request.is_partial else await name_workspace(page_request.api)
-    markup = render_page(page, page_request, workspace_name=name)
     part_names = page_request.request.headers.get(PARTS_HEADER)
-    if part_names is not None:
+
+    def respond() -> Response:
+        markup = render_page(page, page_request, workspace_name=name)
+        if part_names is None:
+            return HTMLResponse(markup, status_code=result.status, headers=HEADERS)
         parts = find_parts(markup, part_names.split(",")[:PARTS_MAX])
         return JSONResponse({"parts": parts}, status_code=result.status, headers={**HEADERS, "Vary": PARTS_HEADER})
-    return HTMLResponse(markup, status_code=result.status, headers=HEADERS)
+
+    return await render_apart(page_request, respond)
 
 
 def _list_fields(page: ConsolePage) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ferryman.serving.console.execution_view import ShownTurn, read_window
 from ferryman.serving.console.live import RelayedEvent, relay_events
 from ferryman.serving.console.pages import executions
 from ferryman.serving.console.parts import read_trees
-from ferryman.serving.console.rendering import render_page
+from ferryman.serving.console.rendering import render_apart, render_page
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest
 from ferryman.serving.console.timeline import draw_timeline
 
@@ -43,7 +43,7 @@ async def follow(request: ConsoleRequest, *, here: str, first: int, end: int, va
                 "timeline": draw_timeline(calls, end=execution["completed_at"] or request.now.isoformat()),
             },
         )
-        trees = read_trees(render_page(page, at_page))
+        trees = await render_apart(request, lambda: read_trees(render_page(page, at_page)))
         return {
             "parts": {tree[1]["id"]: tree for tree in trees if tree[1].get("class") != "turn"},
             "turns": [tree for tree in trees if tree[1].get("class") == "turn"],

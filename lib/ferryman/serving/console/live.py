@@ -12,10 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.ports.errors import UnavailableError
+from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.routing import ConsoleRequest
 from ferryman.serving.console.security_headers import HEADERS
 from ferryman.serving.streams.frame import KEEP_ALIVE, MEDIA_TYPE
@@ -58,7 +60,7 @@ async def relay_events(request: ConsoleRequest, path: str, render: RenderEvents,
 
     async def send() -> AsyncIterator[str]:
         try:
-            async for text in _send_rendered(request, read_events(parts), render):
+            async for text in send_rendered(request, read_events(parts), render):
                 yield text
         finally:
             await opened.__aexit__(None, None, None)
@@ -78,9 +80,10 @@ async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[RelayedEvent
                 yield RelayedEvent(id=fields.get("id", ""), kind=kind, data=json.loads(fields["data"]))
 
 
-async def _send_rendered(
+async def send_rendered(
     request: ConsoleRequest, events: AsyncIterator[RelayedEvent], render: RenderEvents
 ) -> AsyncIterator[str]:
+    """Yield the frames that `render` makes of `events`, those that wait at once, until the session or the API's stream ends."""
     waiting: asyncio.Queue[RelayedEvent | None] = asyncio.Queue(EVENTS_WAITING_MAX)
     reading = asyncio.ensure_future(_read_all(events, waiting))
     try:
@@ -100,11 +103,15 @@ async def _send_rendered(
             if known:
                 if not await _is_signed_in(request):
                     return
-                for kind, body in (await render(known)).items():
-                    yield _write_frame(_find_last_id(known), kind, body)
+                frames = list((await render(known)).items())
+                for kind, body in frames:
+                    # with the last of them alone: who has seen it has seen them all
+                    yield _write_frame(_find_last_id(known) if kind == frames[-1][0] else "", kind, body)
             if None in batch:
                 return
             await asyncio.sleep(PAUSE_S)
+    except (ApiProblemError, UnavailableError, HTTPException):
+        return  # the API refuses what the page shows: the browser asks again, and is told why
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

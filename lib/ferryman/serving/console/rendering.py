@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import secrets
+from asyncio import to_thread
+from collections.abc import Callable
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from ferryman.composition.api import ApiDependencies
 from ferryman.domain.approvals.visible import show_text
+from ferryman.serving.api.limits import REQUEST_S, take_turn
 from ferryman.serving.console.assets import load_assets
 from ferryman.serving.console.foreign_text import show_block
 from ferryman.serving.console.markdown import render_markdown
@@ -17,7 +21,11 @@ from ferryman.serving.console.notices import NOTICES
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, find_relative
 from ferryman.serving.console.timeline import name_state, write_duration
 
+Rendered = TypeVar("Rendered")
 TEMPLATES = Path(__file__).parent / "templates"
+
+PAGES_WAITING_MAX = 48
+"""How many pages of one owner wait to be rendered, or are; one more is answered with 429."""
 
 SHOWN_CHARACTERS_MAX = 2_000
 """How much of a long text of others a page shows, before a link to all of it."""
@@ -35,6 +43,17 @@ MENU = (
     ("ledger", f"{ROOT}/ledger", "Ledger"),
     ("system", f"{ROOT}/system", "System"),
 )
+
+
+async def render_apart(request: ConsoleRequest, render: Callable[[], Rendered]) -> Rendered:
+    """Return `render()`, called in a thread: pages of others are not held up by a large one, nor by many of one owner.
+
+    Raises 429 where too many pages of the owner wait.
+    """
+    deps: ApiDependencies = request.request.app.state.deps
+    owner = request.session.owner
+    async with take_turn(deps.pages_of, owner, most=PAGES_WAITING_MAX, within_s=REQUEST_S, what="pages"):
+        return await to_thread(render)
 
 
 def render_page(page: ConsolePage, request: ConsoleRequest, *, workspace_name: str = "") -> str:

@@ -16,7 +16,7 @@ from ferryman.serving.console.conversation_view import describe_messages, descri
 from ferryman.serving.console.live import RelayedEvent, relay_events
 from ferryman.serving.console.pages.conversations import PATH
 from ferryman.serving.console.parts import find_parts
-from ferryman.serving.console.rendering import render_page
+from ferryman.serving.console.rendering import render_apart, render_page
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 MESSAGES_MAX = 20
@@ -46,8 +46,8 @@ async def stream_answer(request: ConsoleRequest) -> Response:
         if kinds & set(CHANGES):
             ids = [f"m-{number}"] if kinds & set(ENDS) else [f"calls-{number}"]
             page = await _show(target)
-            markup = render_page(ConsolePage(template=page.template, title=page.title, values=page.values), target)
-            sent["parts"] = {"parts": find_parts(markup, ids)}
+            ended = ConsolePage(template=page.template, title=page.title, values=page.values)
+            sent["parts"] = {"parts": await render_apart(request, lambda: find_parts(render_page(ended, target), ids))}
         if reports := list_reports(events):
             sent["progress"] = {"answer": number, "reports": reports}
         return sent
