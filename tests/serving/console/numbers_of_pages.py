@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX
 from ferryman.serving.console.pages.executions import measure_seconds
 
 Answers = Sequence[tuple[str, str, Any]]
@@ -24,6 +25,20 @@ PROMISED: dict[str, tuple[str, ...]] = {
     "/console/agents": (),
     "/console/agents/new": (),
     "/console/agents/{agent}": (),
+    "/console/agents/{agent}/servers": (
+        "/v1/agents/*/mcp servers tools accepted",
+        "/v1/agents/*/mcp servers tools refused",
+    ),
+    "/console/agents/{agent}/servers/{server}": (
+        "/v1/agents/*/mcp/* tools accepted",
+        "/v1/agents/*/mcp/* tools changed",
+        "/v1/agents/*/mcp/* tools disabled",
+        "/v1/agents/*/mcp/* tools gone",
+        "/v1/agents/*/mcp/* tools new",
+        "/v1/agents/*/mcp/* tools refused",
+        "/v1/agents/*/mcp/*/tools data tokens",
+    ),
+    "/console/agents/{agent}/servers/{server}/connect": (),
     "/console/approvals": (),
     "/console/approvals/{approval_id}": (),
     "/console/conversations": (),
@@ -128,6 +143,24 @@ def find_lists(value: Any, names: Sequence[str]) -> Iterator[list[Any]]:
         yield from find_lists(item, names)
 
 
+def count_agent(answers: Answers) -> list[object]:
+    """Return how many servers an agent has, how many tools of its policy are not implemented, and the limits of its texts."""
+    rows = [row for body in find_bodies(answers, "/v1/agents/agent_ann/policy") for row in body["tools"]]
+    missing = sum(row["taken_by"] == ["catalog"] for row in rows)
+    return [*count_items("servers")(answers), missing, *state_text_limits(answers)]
+
+
+def count_waiting_tools(answers: Answers) -> list[object]:
+    """Return how many tools of each server wait for a person."""
+    servers = [server for _, _, body in answers for server in body.get("servers", ())]
+    return [server["tools"]["new"] + server["tools"]["changed"] for server in servers]
+
+
+def state_text_limits(_: Answers) -> list[object]:
+    """Return the limits of texts that a form says beside its fields."""
+    return [DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX]
+
+
 def measure_message(answers: Answers) -> list[object]:
     """Return how many characters the message has."""
     return [len(message["content"]) for _, _, body in answers for message in body["messages"]]
@@ -137,8 +170,11 @@ DERIVED: dict[str, Callable[[Answers], list[object]]] = {
     "/console": count_overview,
     "/console/agents": count_items("allowed_tools"),
     "/console/agents/new": count_items("allowed_tools"),
-    "/console/agents/{agent}": count_items("servers"),
+    "/console/agents/{agent}": count_agent,
+    "/console/agents/{agent}/servers": count_waiting_tools,
     "/console/conversations/{conversation_id}/messages/{number}": measure_message,
     "/console/executions/{execution}": measure_execution,
     "/console/tasks": count_items("tools"),
+    "/console/tasks/new": state_text_limits,
+    "/console/tasks/{task}": state_text_limits,
 }

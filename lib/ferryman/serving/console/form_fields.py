@@ -24,6 +24,7 @@ class FormField:
 
     `kind` is text, long (several lines), lines (a list, a line each), number, json, check, choice or secret. One that is empty
     is left out of what is sent where `when_empty` is "omit", null where it is "null", and sent as it is where it is "send".
+    `group` is the heading that it is under; one that `is_rare` is behind a fold there.
     """
 
     name: str
@@ -33,6 +34,32 @@ class FormField:
     options: Sequence[tuple[str, str]] = ()
     is_required: bool = False
     when_empty: str = "send"
+    group: str = ""
+    is_rare: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldGroup:
+    """Fields under one heading; those that are rare are behind a fold."""
+
+    label: str
+    common: Sequence[FormField]
+    rare: Sequence[FormField]
+
+
+def group_fields(fields: Iterable[FormField]) -> list[FieldGroup]:
+    """Return the fields by their groups, in the order in which these begin."""
+    groups: dict[str, list[FormField]] = {}
+    for item in fields:
+        groups.setdefault(item.group, []).append(item)
+    return [
+        FieldGroup(
+            label=label,
+            common=[item for item in members if not item.is_rare],
+            rare=[item for item in members if item.is_rare],
+        )
+        for label, members in groups.items()
+    ]
 
 
 def read_body(fields: Iterable[FormField], form: Form) -> dict[str, Any]:

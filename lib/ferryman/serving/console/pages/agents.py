@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ferryman.domain.agents.rules import SETTINGS_MAX
+from ferryman.domain.approvals.rules import RULES_MAX
 from ferryman.domain.approvals.visible import show_text
+from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX
 from ferryman.serving.console.api_client import ApiProblemError, ask_together
 from ferryman.serving.console.form_fields import (
     FormField,
     find_changes,
+    group_fields,
     list_problems,
     read_body,
     repeat_values,
@@ -20,8 +24,11 @@ from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, 
 
 PATH = f"{ROOT}/agents"
 NEW_PATH = f"{PATH}/new"
-POLICY_MAX = 50
+POLICY_MAX = 100
 """How many tools of an agent's policy are on one page."""
+
+WORK, TOOLS, CHAT, LIMITS = "What it does", "Tools", "Conversations", "Limits"
+"""The headings of the form."""
 
 TITLES = (("first_line", "their first message"), ("model", "a short execution"))
 
@@ -138,7 +145,7 @@ async def _show(
             "agent": agent,
             "servers": servers["servers"],
             "policy": policy,
-            "fields": fields,
+            "groups": group_fields(fields),
             "values": typed or write_values(fields, agent),
             "errors": list_problems(refused),
             "here": f"{PATH}/{agent['agent_id']}",
@@ -160,39 +167,64 @@ def _build_new_fields(templates: list[Mapping[str, Any]], models: list[Mapping[s
 
 def _build_fields(models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
     return (
-        FormField(name="name", label="Name", is_required=True),
-        FormField(name="description", label="Description"),
+        FormField(name="name", label="Name", group=WORK, is_required=True),
         FormField(
             name="system_prompt",
             label="System prompt",
             kind="long",
-            help="Comes before that of the task, and may use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}",
+            group=WORK,
+            help="Comes before that of the task, and may use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}; "
+            f"at most {PROMPT_CHARACTERS_MAX:,} characters",
         ),
-        FormField(name="model", label="Model", when_empty="null", help=_write_models(models)),
+        FormField(name="model", label="Model", group=WORK, when_empty="null", help=_write_models(models)),
+        FormField(
+            name="description",
+            label="Description",
+            group=WORK,
+            is_rare=True,
+            help=f"For people; at most {DESCRIPTION_CHARACTERS_MAX:,} characters",
+        ),
         FormField(
             name="allowed_tools",
             label="Tools that it may call",
             kind="lines",
+            group=TOOLS,
             help="A name a line; empty: every tool. Below is what comes of it",
         ),
         FormField(
             name="tool_settings",
             label="Settings of tools",
             kind="json",
+            group=TOOLS,
+            is_rare=True,
             when_empty="omit",
-            help="By the names of tools: calls_max, timeout_s, arguments that every call has, and flow",
+            help=f"By the names of at most {SETTINGS_MAX} tools: calls_max, timeout_s, arguments that every call has, and flow",
         ),
         FormField(
             name="approvals",
             label="Approval rules",
             kind="json",
+            group=TOOLS,
+            is_rare=True,
             when_empty="omit",
-            help="A list, as the API has them",
+            help=f"A list of at most {RULES_MAX} rules, as the API has them",
         ),
+        FormField(name="tools_enabled", label="Conversations with it have tools", kind="check", group=CHAT),
+        FormField(
+            name="enabled_tools",
+            label="Tools of conversations",
+            kind="json",
+            group=CHAT,
+            is_rare=True,
+            when_empty="null",
+            help='Empty: all that it may call; a list as ["http_get"]: those; []: none',
+        ),
+        FormField(name="titles", label="Their titles come from", kind="choice", group=CHAT, is_rare=True, options=TITLES),
         FormField(
             name="max_credits_month",
             label="Credits in a month at most",
             kind="number",
+            group=LIMITS,
             when_empty="null",
             help="Empty: no limit of its own",
         ),
@@ -200,18 +232,10 @@ def _build_fields(models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
             name="conversation_credits_max",
             label="Credits of each conversation in a month at most",
             kind="number",
+            group=LIMITS,
             when_empty="null",
             help="Empty: as the workspace says",
         ),
-        FormField(name="tools_enabled", label="Conversations with it have tools", kind="check"),
-        FormField(
-            name="enabled_tools",
-            label="Tools of conversations",
-            kind="json",
-            when_empty="null",
-            help='Empty: all that it may call; a list as ["http_get"]: those; []: none',
-        ),
-        FormField(name="titles", label="Titles of its conversations come from", kind="choice", options=TITLES),
     )
 
 

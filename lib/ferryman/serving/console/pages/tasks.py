@@ -7,12 +7,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.approvals.rules import RULES_MAX
 from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.domain.tasks.task import (
+    DESCRIPTION_CHARACTERS_MAX,
+    NAME_CHARACTERS_MAX,
+    PROMPT_CHARACTERS_MAX,
+    WEBHOOK_URLS_MAX,
+)
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.form_fields import (
     FormField,
     find_changes,
+    group_fields,
     list_problems,
     read_body,
     repeat_values,
@@ -26,15 +34,40 @@ NEW_PATH = f"{PATH}/new"
 LATER_MAX = 4
 """How many moments of a schedule are shown after the next one."""
 
-SCHEDULES = (("", "only when it is started"), ("cron", "cron"), ("once", "once"), ("delayed", "delayed"))
-SCHEDULE_FIELDS = (
-    FormField(name="schedule.type", label="Runs by itself", kind="choice", options=SCHEDULES, when_empty="omit"),
-    FormField(
-        name="schedule.cron", label="Cron", help="Five fields in UTC, as 0 9 * * MON-FRI; of type cron", when_empty="omit"
-    ),
-    FormField(name="schedule.at", label="At", help="As 2026-12-01T09:00:00Z; of type once", when_empty="omit"),
-    FormField(name="schedule.after_s", label="After (seconds)", kind="number", help="Of type delayed", when_empty="omit"),
+SCHEDULES = (
+    ("", "only when it is started"),
+    ("cron", "again and again (cron)"),
+    ("once", "once, at a moment"),
+    ("delayed", "once, after a while"),
 )
+WORK, MODEL, TOOLS, LIMITS, SCHEDULE = "What it does", "Model", "Tools", "Limits", "When it runs"
+"""The headings of the form."""
+
+SCHEDULE_FIELDS = (
+    FormField(
+        name="schedule.type", label="Runs by itself", kind="choice", group=SCHEDULE, options=SCHEDULES, when_empty="omit"
+    ),
+    FormField(
+        name="schedule.cron", label="Cron", group=SCHEDULE, help="Five fields in UTC, as 0 9 * * MON-FRI", when_empty="omit"
+    ),
+    FormField(
+        name="schedule.at",
+        label="At",
+        group=SCHEDULE,
+        help="As 2026-12-01T09:00:00Z; at most ten years ahead",
+        when_empty="omit",
+    ),
+    FormField(
+        name="schedule.after_s",
+        label="After (seconds)",
+        kind="number",
+        group=SCHEDULE,
+        help="Counted from when it is saved, or the task turned on",
+        when_empty="omit",
+    ),
+)
+SCHEDULED_BY = {"cron": "cron", "once": "at", "delayed": "after_s"}
+"""The field of each type of a schedule: the form shows no other, and none is sent."""
 
 
 async def show_tasks(request: ConsoleRequest) -> ConsolePage:
@@ -137,7 +170,7 @@ async def _show(
         values={
             "task": task,
             "later": _list_later(task),
-            "fields": fields,
+            "groups": group_fields(fields),
             "values": typed or write_values(fields, task | _flatten(task["schedule"])),
             "errors": list_problems(refused),
             "here": f"{PATH}/{task['task_id']}",
@@ -150,7 +183,7 @@ async def _show(
 def _show_form(
     fields: tuple[FormField, ...], values: Mapping[str, str], errors: Mapping[str, str], status: int = 200
 ) -> ConsolePage:
-    known = {"fields": fields, "values": values, "errors": errors}
+    known = {"groups": group_fields(fields), "values": values, "errors": errors}
     return ConsolePage(template="task_new.html", title="New task", values=known, status=status)
 
 
@@ -162,6 +195,7 @@ def _read_task(fields: tuple[FormField, ...], request: ConsoleRequest, stored: M
     """Return the body of a task. Its schedule has what was typed, and is the stored one where that says the same."""
     body = read_body(fields, request.form)
     typed = {name: body.pop(f"schedule.{name}") for name in ("type", "cron", "at", "after_s") if f"schedule.{name}" in body}
+    typed = {name: value for name, value in typed.items() if name in ("type", SCHEDULED_BY.get(typed.get("type", ""), ""))}
     before = stored.get("schedule")
     same = before is not None and {name: value for name, value in before.items() if value is not None} == typed
     body["schedule"] = before if same else typed if "type" in typed else None
@@ -196,55 +230,117 @@ async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormF
     agent_options = _list_agent_options(agents["agents"], agent)
     named = ", ".join(model["name"] for model in models["models"])
     return (
-        FormField(name="name", label="Name", is_required=True),
-        FormField(name="description", label="Description"),
-        FormField(name="system_prompt", label="System prompt", kind="long"),
+        FormField(name="name", label="Name", group=WORK, is_required=True, help=f"At most {NAME_CHARACTERS_MAX} characters"),
         FormField(
             name="task_prompt",
             label="Prompt",
             kind="long",
+            group=WORK,
             is_required=True,
-            help="May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}",
+            help="What is to be done. May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}; "
+            f"at most {PROMPT_CHARACTERS_MAX:,} characters",
         ),
-        FormField(name="agent_id", label="Agent", kind="choice", options=agent_options, when_empty="null"),
-        FormField(name="model", label="Model", when_empty="null", help=f"Empty: its agent's. Known: {named}"),
-        FormField(name="tools", label="Tools", kind="lines", help="A name a line"),
-        FormField(name="integrations", label="Integrations", kind="lines", help="A service a line"),
-        FormField(name="webhook_urls", label="Webhook URLs", kind="lines", help="An https URL a line"),
+        FormField(name="enabled", label="Enabled: it may be started, and its schedule runs", kind="check", group=WORK),
         FormField(
-            name="webhook_match", label="Webhooks match by", kind="choice", options=(("host", "host"), ("url", "whole URL"))
+            name="description",
+            label="Description",
+            group=WORK,
+            is_rare=True,
+            help=f"For people; at most {DESCRIPTION_CHARACTERS_MAX:,} characters",
+        ),
+        FormField(
+            name="system_prompt",
+            label="System prompt",
+            kind="long",
+            group=WORK,
+            is_rare=True,
+            help=f"Comes after that of its agent; at most {PROMPT_CHARACTERS_MAX:,} characters",
+        ),
+        FormField(name="agent_id", label="Agent", kind="choice", group=MODEL, options=agent_options, when_empty="null"),
+        FormField(name="model", label="Model", group=MODEL, when_empty="null", help=f"Empty: its agent's. Known: {named}"),
+        FormField(
+            name="temperature",
+            label="Temperature",
+            group=MODEL,
+            is_rare=True,
+            help="0 to 1; empty for models that take none",
+            kind="number",
+            when_empty="null",
+        ),
+        FormField(
+            name="max_tokens",
+            label="Tokens of an answer at most",
+            group=MODEL,
+            is_rare=True,
+            kind="number",
+            when_empty="omit",
+            help="What the model may write in a turn",
+        ),
+        FormField(name="tools", label="Tools", kind="lines", group=TOOLS, help="A name a line, at most 100"),
+        FormField(
+            name="integrations",
+            label="Integrations",
+            kind="lines",
+            group=TOOLS,
+            help="A service a line: its hosts may be called, and credentials stored for it",
+        ),
+        FormField(
+            name="webhook_urls",
+            label="Webhook URLs",
+            kind="lines",
+            group=TOOLS,
+            is_rare=True,
+            help=f"An https URL a line, at most {WEBHOOK_URLS_MAX}",
+        ),
+        FormField(
+            name="webhook_match",
+            label="Webhooks match by",
+            kind="choice",
+            group=TOOLS,
+            is_rare=True,
+            options=(("host", "host"), ("url", "whole URL")),
         ),
         FormField(
             name="tool_loading",
             label="Tools that the model is shown",
             kind="choice",
+            group=TOOLS,
+            is_rare=True,
             options=(("all", "all"), ("context-aware", "those that the prompt asks for")),
         ),
         FormField(
             name="approvals",
             label="Approval rules",
             kind="json",
+            group=TOOLS,
+            is_rare=True,
             when_empty="omit",
-            help="A list of rules, as the API has them",
+            help=f"A list of at most {RULES_MAX} rules, as the API has them",
         ),
-        FormField(name="max_iterations", label="Turns of an execution at most", kind="number", when_empty="omit"),
-        FormField(name="max_credits", label="Credits of an execution at most", kind="number", when_empty="omit"),
+        FormField(
+            name="max_credits",
+            label="Credits of an execution at most",
+            kind="number",
+            group=LIMITS,
+            when_empty="omit",
+            help="The plan has the highest one",
+        ),
         FormField(
             name="max_credits_month",
             label="Credits in a month at most",
+            group=LIMITS,
             help="Empty: the plan's limit",
             kind="number",
             when_empty="null",
         ),
         FormField(
-            name="temperature",
-            label="Temperature",
-            help="0 to 1; empty for models that take none",
+            name="max_iterations",
+            label="Turns of an execution at most",
             kind="number",
-            when_empty="null",
+            group=LIMITS,
+            when_empty="omit",
+            help="The plan has the highest one",
         ),
-        FormField(name="max_tokens", label="Tokens of an answer at most", kind="number", when_empty="omit"),
-        FormField(name="enabled", label="Enabled", kind="check"),
         *SCHEDULE_FIELDS,
     )
 
