@@ -118,7 +118,10 @@ async def _render(result: ConsolePage, page_request: ConsoleRequest, route: Cons
     def respond() -> Response:
         markup = render_page(page, page_request, workspace_name=name)
         if part_names is None:
-            return HTMLResponse(markup, status_code=result.status, headers=HEADERS)
+            answer = HTMLResponse(markup, status_code=result.status, headers=HEADERS)
+            for cookie in result.cookies:
+                answer.set_cookie(**cookie)
+            return answer
         parts = find_parts(markup, part_names.split(",")[:PARTS_MAX])
         return JSONResponse({"parts": parts}, status_code=result.status, headers={**HEADERS, "Vary": PARTS_HEADER})
 

@@ -15,16 +15,14 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials.connection import LIFETIME, STATE, digest_state, is_loopback
 from ferryman.domain.credentials.redirect_uris import choose_pasted_uri
 from ferryman.domain.remote_servers.client_document import locate_console_callback
 from ferryman.serving.console import sign_in
-from ferryman.serving.console.rendering import render_page
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest
-from ferryman.serving.console.security_headers import HEADERS
 
 MCP = "mcp"
 """The place that consents to MCP servers lead back to; any other is the id of a service."""
@@ -66,9 +64,7 @@ def is_pasted(place: str, redirect_uri: str) -> bool:
     return urlsplit(redirect_uri).path != locate_callback(place)
 
 
-def show_consent(
-    request: ConsoleRequest, begun: Mapping[str, Any], *, place: str, connect: str, page: str, section: str
-) -> Response:
+def show_consent(request: ConsoleRequest, begun: Mapping[str, Any], *, place: str, connect: str, page: str) -> ConsolePage:
     """Return the page that leads to the consent that was `begun`, with the cookie that binds it to the session.
 
     Raises 502 where the consent page is not one of https.
@@ -85,19 +81,16 @@ def show_consent(
         issuer=begun.get("issuer", ""),
     )
     values = {
-        "section": section,
         "begun": {"issuer": "", "resource": "", "scopes": [], **begun},
         "host": address.netloc,
         "is_pasted": is_pasted(place, pending.redirect_uri),
         "callback": locate_callback(place),
         "back": page,
     }
-    markup = render_page(ConsolePage(template="consent.html", title="Consent", values=values), request)
-    response = HTMLResponse(markup, headers=HEADERS)
     text = base64.urlsafe_b64encode(json.dumps(asdict(pending)).encode()).decode()
-    cookie = _describe_cookie(request, pending.state)
-    response.set_cookie(value=request.signed.sign_text(text), max_age=int(LIFETIME.total_seconds()), **cookie)
-    return response
+    cookie = {"value": request.signed.sign_text(text), "max_age": int(LIFETIME.total_seconds())}
+    cookies = [{**_describe_cookie(request, pending.state), **cookie}]
+    return ConsolePage(template="consent.html", title="Consent", values=values, cookies=cookies)
 
 
 def find_pending(request: ConsoleRequest, place: str, address: str) -> PendingConsent | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -57,12 +57,13 @@ class ConsoleRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolePage:
-    """The template that shows `values`, and the page's title."""
+    """The template that shows `values`, and the page's title; `cookies` are set with it, each as Starlette describes one."""
 
     template: str
     title: str
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
     status: int = 200
+    cookies: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.responses import Response
-
 from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.credentials.credential import NAME, AuthType
 from ferryman.serving.console.api_client import ApiProblemError, ask_together
@@ -76,7 +74,7 @@ async def show_connect(request: ConsoleRequest) -> ConsolePage:
     return await _show_connect(request)
 
 
-async def begin_consent(request: ConsoleRequest) -> ConsolePage | Response:
+async def begin_consent(request: ConsoleRequest) -> ConsolePage:
     """Begin a consent, and show the link to its page."""
     task = request.params["task"]
     service = request.read_field("service")
@@ -91,7 +89,7 @@ async def begin_consent(request: ConsoleRequest) -> ConsolePage | Response:
     except ApiProblemError as error:
         return await _show_connect(request, error)
     page = f"{TASKS}/{task}/credentials"
-    return show_consent(request, begun, place=service, connect=connect, page=page, section="tasks")
+    return show_consent(request, begun, place=service, connect=connect, page=page)
 
 
 def check_name(name: str) -> None:

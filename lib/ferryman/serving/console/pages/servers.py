@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 
 from ferryman.domain.approvals.visible import show_text
 from ferryman.serving.console.api_client import ApiProblemError, ask_together
@@ -100,7 +99,7 @@ async def show_connect(request: ConsoleRequest) -> ConsolePage:
     return await _show_connect(request)
 
 
-async def begin_consent(request: ConsoleRequest) -> ConsolePage | Response:
+async def begin_consent(request: ConsoleRequest) -> ConsolePage:
     """Have it found out who authorizes for the server, and show the link to its page."""
     body = read_body(CLIENT_FIELDS, request.form)
     connect = f"{_locate(request)}/{request.params['server']}/connect"
@@ -109,7 +108,7 @@ async def begin_consent(request: ConsoleRequest) -> ConsolePage | Response:
     except ApiProblemError as error:
         return await _show_connect(request, error)
     page = f"{AGENTS}/{request.params['agent']}/servers/{request.params['server']}"
-    return show_consent(request, begun, place=MCP, connect=connect, page=page, section="agents")
+    return show_consent(request, begun, place=MCP, connect=connect, page=page)
 
 
 def _locate(request: ConsoleRequest) -> str:
