@@ -14,7 +14,7 @@ from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.receipts.receipt import Fact, Head, ReceiptKind, append_receipts
 from ferryman.inmemory.clock import START
-from ferryman.serving.console.pages.audit import verify_chain
+from ferryman.serving.console.record_audit import audit_chain
 from tests.builders import build_execution, build_settled_ticket, build_step
 from tests.serving.conftest import Stage
 
@@ -94,7 +94,7 @@ async def test_an_audit_of_another_owner_is_not_there(browser: Browser, stage: S
 def test_a_chain_that_was_changed_is_wrong() -> None:
     entry = {"kind": "opened"}
     chain = {"format": "ferryman-receipts/2", "execution": ID, "entries": [entry], "keys": {}, "next": None}
-    assert verify_chain(chain)[0] == "wrong"
+    assert audit_chain(chain, None)["state"] == "wrong"
 
 
 @pytest.fixture
