@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from ferryman.domain.credentials.redirect_uris import PASTED_PORT
 from ferryman.domain.oauth_urls import CLIENT_DOCUMENT
 
 CLIENT_NAME = "Ferryman"
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RESPONSE_TYPES = ("code",)
 CALLBACK_PATH = "/callback/mcp"
-REDIRECT_URIS = tuple(f"http://{place}{CALLBACK_PATH}" for place in ("127.0.0.1", "[::1]", "127.0.0.1:49152"))
-"""Where a browser is led back to: on the person's own machine, at any port (RFC 8252, 7.3); one port is named for authorization
-servers that compare it, too."""
-
 CONSOLE_CALLBACK = "/console/consents/mcp/connected"
 """The page of the console that a browser is led back to, below the URL of the API."""
+
+REDIRECT_URIS = (
+    *(f"http://{place}{path}" for place in ("127.0.0.1", "[::1]") for path in (CALLBACK_PATH, CONSOLE_CALLBACK)),
+    f"http://127.0.0.1:{PASTED_PORT}{CALLBACK_PATH}",
+)
+"""Where a browser is led back to: on the person's own machine, at any port (RFC 8252, 7.3); one port is named for authorization
+servers that compare it, too."""
 
 
 def locate_console_callback(url: str) -> str:
