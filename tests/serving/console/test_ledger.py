@@ -19,9 +19,9 @@ from .readback import find_section, read_numbers
 
 async def test_the_budgets_are_those_of_the_api(browser: Browser, client: httpx.AsyncClient) -> None:
     rows = (await client.get("/v1/budget")).json()["budgets"]
-    names = ("credits_used", "credits_reserved", "limit", "credits_left")
+    names = ("credits_used", "credits_reserved", "limit", "credits_left", "percent_used")
     assert rows
-    expected = [row[name] for row in rows for name in names if row[name] is not None]
+    expected = [str(row[name]) for row in rows for name in names if row[name] is not None]
     assert read_numbers(find_section((await browser.open("/console/ledger")).text, "budgets")) == expected
 
 

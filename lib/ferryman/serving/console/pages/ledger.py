@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
@@ -17,8 +18,25 @@ PATH = f"{ROOT}/ledger"
 MONTHS_MAX = 24
 ALERTS_MAX = 20
 COLUMNS = ("executions", "llm_tokens", "api_call_fees", "embedding", "storage_bytes", "credits")
-PAGES = {"task": "tasks", "agent": "agents", "person": "people", "workspace": "workspaces"}
-"""The page of what a line is about, by what the statement sums up."""
+NAMES_MAX = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineNoun:
+    """What a line is about: where the API lists it, the field of its id, and its page below the console's root."""
+
+    path: str
+    id: str
+    page: str
+
+
+NOUNS = {
+    "task": LineNoun(path="tasks", id="task_id", page="tasks"),
+    "agent": LineNoun(path="agents", id="agent_id", page="agents"),
+    "person": LineNoun(path="members", id="person_id", page="people"),
+    "workspace": LineNoun(path="workspaces", id="workspace_id", page="workspaces"),
+}
+"""By what a statement sums up."""
 
 
 async def show_ledger(request: ConsoleRequest) -> ConsolePage:
@@ -26,8 +44,9 @@ async def show_ledger(request: ConsoleRequest) -> ConsolePage:
     is_owner = not request.session.key_workspace
     groupings = ("task", "agent", "person", "workspace") if is_owner else ("task", "agent", "person")
     of = "plan" if request.query.get("of") == "plan" else "workspace"
-    statement, budget, alerts = await ask_together(
+    statement, names, budget, alerts = await ask_together(
         _read_statement(request),
+        _name_subjects(request),
         request.api.get("/v1/budget"),
         request.api.get("/v1/alerts", of=of, limit=ALERTS_MAX, cursor=request.query.get("cursor")),
     )
@@ -39,8 +58,8 @@ async def show_ledger(request: ConsoleRequest) -> ConsolePage:
         "is_owner": is_owner,
         "groupings": groupings,
         "months": _list_months(request, statement["month"]),
-        "line_page": PAGES[statement["by"]],
-        "names": _name_subjects(budget),
+        "line_page": NOUNS[statement["by"]].page,
+        "names": names,
         "workspace": request.session.current_workspace,
     }
     return ConsolePage(template="ledger.html", title="Ledger", values=values)
@@ -48,8 +67,7 @@ async def show_ledger(request: ConsoleRequest) -> ConsolePage:
 
 async def export_ledger(request: ConsoleRequest) -> Response:
     """Send the statement of a month as CSV, a line for each task, agent, person or workspace."""
-    statement, budget = await ask_together(_read_statement(request), request.api.get("/v1/budget"))
-    names = _name_subjects(budget)
+    statement, names = await ask_together(_read_statement(request), _name_subjects(request))
     lines = [[line["id"], names.get(line["id"], ""), *(line[name] for name in COLUMNS)] for line in statement["lines"]]
     content = write_csv([("id", "name", *COLUMNS), *lines])
     name = f"ledger-{statement['month']}-{statement['by']}.csv"
@@ -63,9 +81,13 @@ async def _read_statement(request: ConsoleRequest) -> Mapping[str, Any]:
     return statement
 
 
-def _name_subjects(budget: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of what is there to have a budget, by id: of a person the part behind the workspace's."""
-    return {row["id"].rpartition("/")[2]: row["name"] for row in budget["budgets"]}
+async def _name_subjects(request: ConsoleRequest) -> dict[str, str]:
+    """Return the names of the first tasks, agents, people or workspaces that are there, by id."""
+    noun = NOUNS.get(request.query.get("by", "task"))
+    if noun is None:
+        return {}
+    listed = await request.api.get(f"/v1/{noun.path}", limit=NAMES_MAX)
+    return {item[noun.id]: item["name"] for item in listed[noun.path]}
 
 
 def _list_months(request: ConsoleRequest, chosen: str) -> list[str]:

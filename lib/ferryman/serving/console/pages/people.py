@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ferryman.domain.approvals.visible import show_text
@@ -16,7 +16,7 @@ from ferryman.serving.console.form_fields import (
     require_consent,
     write_values,
 )
-from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, PageHandler, Redirect
 
 PATH = f"{ROOT}/people"
 PAGE_MAX = 50
@@ -204,7 +204,7 @@ async def _show_member(request: ConsoleRequest, refused: ApiProblemError | None 
     return ConsolePage(template="member.html", title=name, values=values, status=status)
 
 
-ACTIONS = {
+ACTIONS: Mapping[str, PageHandler] = {
     "invite": invite,
     "withdraw": withdraw_invitation,
     "create-key": create_key,
