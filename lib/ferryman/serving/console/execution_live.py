@@ -10,11 +10,10 @@ from starlette.responses import Response
 
 from ferryman.serving.console.execution_view import ShownTurn, read_window
 from ferryman.serving.console.live import RelayedEvent, relay_events
-from ferryman.serving.console.pages import executions
 from ferryman.serving.console.parts import read_trees
 from ferryman.serving.console.rendering import render_apart, render_page
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest
-from ferryman.serving.console.timeline import draw_timeline
+from ferryman.serving.console.timeline import draw_timeline, measure_seconds
 
 BARS_MAX = 100
 """How many calls a live time line shows: the latest of the page's."""
@@ -39,7 +38,7 @@ async def follow(request: ConsoleRequest, *, here: str, first: int, end: int, va
                 "execution": execution,
                 "window": window,
                 "turns": window.turns,
-                "seconds": executions.measure_seconds(execution["started_at"], execution["completed_at"]),
+                "seconds": measure_seconds(execution["started_at"], execution["completed_at"]),
                 "timeline": draw_timeline(calls, end=execution["completed_at"] or request.now.isoformat()),
             },
         )

@@ -95,5 +95,12 @@ def write_duration(ms: float) -> str:
     return f"{first} {name}" + (f" {second} {rest}" if second else "")
 
 
+def measure_seconds(begin: str | None, end: str | None) -> float | None:
+    """Return the seconds between two moments of the API; None where one of them is not there."""
+    if not begin or not end:
+        return None
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+
+
 def _read(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()

@@ -15,7 +15,7 @@ from ferryman.serving.console.form_fields import parse_json
 from ferryman.serving.console.pages import executions
 from ferryman.serving.console.receipt_checks import check_receipts
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
-from ferryman.serving.console.timeline import draw_timeline
+from ferryman.serving.console.timeline import draw_timeline, measure_seconds
 
 PATH = f"{executions.PATH}/{{execution}}"
 CALLS = 50
@@ -43,7 +43,7 @@ async def show_execution(request: ConsoleRequest) -> ConsolePage:
         "window": window,
         "live": live,
         "task_name": await find_task_name(request, execution["task_id"]),
-        "seconds": executions.measure_seconds(execution["started_at"], execution["completed_at"]),
+        "seconds": measure_seconds(execution["started_at"], execution["completed_at"]),
         "timeline": draw_timeline(window.calls, end=execution["completed_at"] or request.now.isoformat()),
         "here": here,
         "page_calls": CALLS,

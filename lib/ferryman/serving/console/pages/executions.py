@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -50,13 +49,6 @@ def _build_query(chosen: dict[str, str]) -> dict[str, Any]:
 
 def _list_options(items: list[dict[str, str]], key: str) -> list[tuple[str, str]]:
     return [("", "any"), *((item[key], show_text(item["name"])) for item in items)]
-
-
-def measure_seconds(begin: str | None, end: str | None) -> float | None:
-    """Return the seconds between two moments of the API; None where one of them is not there."""
-    if not begin or not end:
-        return None
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
 
 
 ROUTES = (ConsoleRoute(path=PATH, show=show_executions, section="executions"),)
