@@ -21,6 +21,12 @@ from ferryman.serving.console.routing import ConsoleRequest
 CHARACTERS_MAX = 10_000
 """A form with more is rendered in a worker."""
 
+LINES_MAX = 5_000
+"""Of a form with more lines a page shows the first, and nobody approves there what they have not seen."""
+
+UNREADABLE = {"sections": [], "difference": None, "flow": None, "lines": None, "is_whole": False}
+"""What is shown of a form that takes too long to be rendered."""
+
 MARKS = {Change.NEW: "ins", Change.REMOVED: "del"}
 
 
@@ -29,7 +35,10 @@ async def load_approval(request: ConsoleRequest, approval: Mapping[str, Any], ri
     form, earlier = approval["form"], approval["before"]
     before = None if earlier is None else earlier["form"]
     if len(str(form)) + len(str(before)) > CHARACTERS_MAX:
-        rendered = await offload.run(request.session.owner, offload.TEXT, render_view, form, before)
+        try:
+            rendered = await offload.run(request.session.owner, offload.TEXT, render_view, form, before)
+        except (offload.OverBudgetError, offload.JobFailedError):
+            rendered = UNREADABLE
     else:
         rendered = render_view(form, before)
     return describe_approval(approval, rights, rendered)
@@ -60,18 +69,27 @@ def find_refusal(approval: Mapping[str, Any], rights: list[str]) -> str:
 
 
 def render_view(form: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the sections of a form, each with its rows, what differs from the form `before`, and the flow."""
+    """Return the sections of a form, each with its rows, what differs from the form `before`, and the flow.
+
+    `is_whole` tells whether all its `lines` are among them; one that is not is not compared.
+    """
     lines = render_form(restore_form(form))
+    is_whole = len(lines) <= LINES_MAX
     sections: dict[str, list[tuple[str, str]]] = {}
-    for line in lines:
+    for line in lines[:LINES_MAX]:
         sections.setdefault(line.section, []).append((line.name, line.text))
     return {
         "sections": list(sections.items()),
-        "difference": None if before is None else _compare(lines, restore_form(before)),
+        "difference": None if before is None or not is_whole else _compare(lines, restore_form(before)),
         "flow": build_flow(form),
+        "lines": len(lines),
+        "is_whole": is_whole,
     }
 
 
-def _compare(lines: tuple[ShownLine, ...], before: str) -> list[tuple[str, str, str]]:
-    changed = compare_renderings(render_form(before), lines)
+def _compare(lines: tuple[ShownLine, ...], before: str) -> list[tuple[str, str, str]] | None:
+    earlier = render_form(before)
+    if len(earlier) > LINES_MAX:
+        return None
+    changed = compare_renderings(earlier, lines)
     return [(MARKS[item.change], item.line.name, item.line.text) for item in changed if item.change is not Change.SAME]

@@ -8,7 +8,7 @@ const TAGS = new Set(
     "ol option p pre section select small span strong summary table tbody td textarea tfoot th thead time tr ul").split(" "),
 );
 const ATTRIBUTES = new Set(
-  ("action autocomplete checked class colspan cx cy d datetime dir disabled fill for formnovalidate height href id lang maxlength method name open placeholder points " +
+  ("action autocomplete checked class colspan cx cy d datetime dir disabled fill for formnovalidate height hidden href id lang maxlength method name open placeholder points " +
     "r rel required role rows scope selected spellcheck tabindex target text-anchor title transform type value viewbox width x x1 x2 y y1 y2").split(" "),
 );
 

@@ -22,6 +22,9 @@ from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, Consol
 MESSAGES_MAX = 20
 """How many messages are on one page; a link leads to earlier ones."""
 
+INLINE_LINES_MAX = 200
+"""What waits for a person and has more lines is read on its own page."""
+
 FILES_MAX = 100
 ENDS = ("done", "error")
 CHANGES = (*ENDS, "tool_call", "tool_result", "approval_required", "approval_decided")
@@ -148,6 +151,7 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
             "next": listed["next"],
             "pending": {place: await describe_pending(request, item, me["rights"]) for place, item in waiting.items()},
             "is_newest": is_newest,
+            "inline_lines_max": INLINE_LINES_MAX,
             "after": last["number"] if end != head and last is not None and last["role"] == "assistant" else 0,
             "editing": _read_number(request.query.get("edit", "")),
             "files": await _list_files(request) if is_attaching else None,
