@@ -61,6 +61,18 @@ def print_parts(measured: PartCounts) -> None:
         "kept_result": "a call whose long result is kept",
         "kept_answer": "a request whose long result is kept",
         "web_search_tool": "a call of web_search_tool",
+        "page_overview": "the console's overview",
+        "page_overview_again": "its parts again",
+        "page_executions": "the list of executions",
+        "page_executions_again": "its parts again",
+        "page_execution": "one execution",
+        "page_approvals": "the list of approvals",
+        "page_approvals_again": "its parts again",
+        "page_conversations": "the list of conversations",
+        "page_conversation": "one conversation",
+        "page_tasks": "the list of tasks",
+        "page_task": "one task",
+        "page_check": "whether a session is still good",
     }
     assert set(titles) == {field.name for field in fields(measured)}
     print(f"{'':36}" + "".join(f"{kind:>{len(kind) + 2}}" for kind in KINDS))

@@ -19,6 +19,9 @@ PARTS = (
     *("start", "admission", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "check", "sweep"),
     *("instance", "conversation", "alert_repeat", "direct_call", "roll_up", "usage_event"),
     *("file_write", "file_read", "web_fetch", "kept_result", "kept_answer", "web_search_tool"),
+    *("page_overview", "page_overview_again", "page_executions", "page_executions_again", "page_execution"),
+    *("page_approvals", "page_approvals_again", "page_conversations", "page_conversation", "page_tasks", "page_task"),
+    "page_check",
 )
 AMOUNTS = {
     "reads": READS,

@@ -1,4 +1,4 @@
-"""docs/cost.md: the output of `ferryman cost` in it, and the table of what its formulas leave to be added."""
+"""docs/cost.md: the output of `ferryman cost` in it, and tables of what its formulas leave to be added."""
 
 from __future__ import annotations
 
@@ -31,16 +31,32 @@ CALL_TITLES = {
     "kept_result": "`web_fetch`, 100,000 characters, kept as a file",
     "kept_answer": "`api_call`, 100,000 characters, kept as a file",
 }
+PAGES = ("<!-- pages of the console -->", "<!-- end of pages of the console -->")
+PAGE_TITLES = {
+    "page_overview": "the overview",
+    "page_overview_again": "its numbers and lists again",
+    "page_executions": "the list of executions",
+    "page_executions_again": "its rows again",
+    "page_execution": "one execution",
+    "page_approvals": "the list of approvals",
+    "page_approvals_again": "its rows again",
+    "page_conversations": "the list of conversations",
+    "page_conversation": "one conversation",
+    "page_tasks": "the list of tasks",
+    "page_task": "one task",
+    "page_check": "each second of a stream: whether its session is still good",
+}
 CALL_AMOUNTS = ("reads", "writes", "deletes", "queue_operations", "class_a", "class_b")
 """Each has a price of its own name."""
 
 
 def write_page(parts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write both into docs/cost.md, which has a mark before and behind each."""
+    """Write all of them into docs/cost.md, which has a mark before and behind each."""
     command = [Path(sys.executable).with_name("ferryman"), "cost"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     text = _put_between(PAGE.read_text(), COST, f"```\n{printed}```")
     text = _put_between(text, BESIDE, build_table(parts))
+    text = _put_between(text, PAGES, build_page_table(parts))
     PAGE.write_text(_put_between(text, CALLS, build_call_table(parts)))
 
 
@@ -66,6 +82,17 @@ def build_call_table(parts: Mapping[str, Mapping[str, Any]]) -> str:
         amounts = [str(part[amount]) for amount in CALL_AMOUNTS]
         cells = [title, *amounts, f"{part['file_bytes']:,}", str(sum(part["requests"].values())), f"${compute_price(part):.4f}"]
         rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def build_page_table(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the table of what each page of `PAGE_TITLES` asks for, and of the list price of a thousand of them."""
+    columns = ("", "documents read", "written", "requests to functions", "list price of 1,000")
+    rows = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for name, title in PAGE_TITLES.items():
+        part = parts[name]
+        amounts = [str(part[amount]) for amount in ("reads", "writes")]
+        rows.append(f"| {' | '.join([title, *amounts, str(sum(part['requests'].values())), f'${compute_price(part):.4f}'])} |")
     return "\n".join(rows)
 
 

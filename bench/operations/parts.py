@@ -10,6 +10,7 @@ from bench.operations.counting import ACCESSES, READS, TASKS, Counts
 from bench.operations.direct import count_direct_call
 from bench.operations.keyless import CALLS, add_keyless, count_keyless
 from bench.operations.model import CountingModel
+from bench.operations.pages import count_pages
 from bench.operations.services import API, ORCHESTRATOR
 from bench.operations.system import ALL, INVOKED, NEVER, STORED, STREAMED, WORKSPACE, CountedSystem, run_system
 from ferryman.alerts import dispatch
@@ -45,6 +46,9 @@ class PartCounts:
     `file_write`, `file_read`, `web_fetch` and `web_search_tool` take the place of `call`, for a call of that tool,
     `kept_result` for one of `web_fetch` whose long result is kept as a file, and `kept_answer` for one of `api_call`. What they
     store of an answer is in none of them.
+
+    `page_…` is what opening a page of the console asks for, `…_again` what it asks for while it stays open, and `page_check`
+    how a stream of a page reads whether its session is still good.
     """
 
     start: Part
@@ -73,6 +77,18 @@ class PartCounts:
     kept_result: Part
     kept_answer: Part
     web_search_tool: Part
+    page_overview: Part
+    page_overview_again: Part
+    page_executions: Part
+    page_executions_again: Part
+    page_execution: Part
+    page_approvals: Part
+    page_approvals_again: Part
+    page_conversations: Part
+    page_conversation: Part
+    page_tasks: Part
+    page_task: Part
+    page_check: Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +137,13 @@ async def measure(turns: int) -> PartCounts:
             **await _count_roll_up(system),
             **await _count_by_time(system),
             **await _count_keyless(system),
+            **await count_pages(system, await _find_execution(system)),
         )
+
+
+async def _find_execution(system: CountedSystem) -> str:
+    listed = await system.client.get("/v1/executions", params={"status": "completed"})
+    return str(listed.json()["executions"][0]["execution_id"])
 
 
 async def _count_execution(

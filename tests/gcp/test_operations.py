@@ -14,7 +14,16 @@ from bench.operations import measure
 from bench.operations.bucket import classify
 from bench.operations.counting import BATCH_READS, CLASS_A, CLASS_B, QUERIES, READS, REQUESTS, TRANSACTIONS, WRITES
 from bench.operations.document import BYTES, COMMAND, PATH, build_parts
-from bench.operations.page import CALL_AMOUNTS, CALLS, build_call_table, build_table, compute_price, read_table
+from bench.operations.page import (
+    CALL_AMOUNTS,
+    CALLS,
+    PAGES,
+    build_call_table,
+    build_page_table,
+    build_table,
+    compute_price,
+    read_table,
+)
 from bench.operations.services import ORCHESTRATOR, TOOL
 
 Parts = Mapping[str, Mapping[str, Any]]
@@ -47,6 +56,7 @@ async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with
 def test_the_page_shows_what_is_counted_besides() -> None:
     assert read_table() == build_table(COMMITTED["parts"])
     assert read_table(CALLS) == build_call_table(COMMITTED["parts"])
+    assert read_table(PAGES) == build_page_table(COMMITTED["parts"])
     assert COMMITTED["parts"]["alert_repeat"]["requests"] == {"orchestrator": 1, "webhook": 1}
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from ferryman.stack import report
@@ -20,6 +21,7 @@ from tests.journeys.conftest import ENDS_S, FERRYMAN, KEY
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/tutorial.md"
 SERVERS_PAGE = ROOT / "docs/mcp-servers.md"
+CONSOLE_PAGE = ROOT / "docs/console.md"
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +141,17 @@ def test_a_client_lists_and_calls_a_tool_with_what_is_printed_for_it(folder: Pat
     answers = {line["id"]: line["result"] for line in map(json.loads, ran.stdout.splitlines())}
     assert "calculator" in [tool["name"] for tool in answers[2]["tools"]]
     assert "42" in answers[3]["content"][0]["text"]
+
+
+def test_the_console_is_opened_by_each_link_once_as_typed(folder: Path) -> None:
+    walked = typed(f"set -euo pipefail\n{find_block('ferryman console', CONSOLE_PAGE)}", folder, BROWSER="true")
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    links = [re.split(r"\?code=", link) for link in re.findall(r"http\S+/console/enter\?code=\S+", walked.stdout)]
+    same_site = {"Sec-Fetch-Site": "same-origin"}
+    used = [httpx.post(url, data={"code": code}, headers=same_site).status_code for url, code in [*links, *links]]
+    assert used == [303, 303, 403, 403]
+    sessions = json.loads(typed("ferryman sessions list --json", folder).stdout)
+    assert len([row for row in sessions if "httpx" in row["browser"]]) == 2
 
 
 def test_others_are_let_in_as_typed(folder: Path) -> None:

@@ -12,6 +12,7 @@ import click
 from ferryman.billing.cloud.figures import LIMITS, Figures
 from ferryman.billing.cloud.measured import load_measurement
 from ferryman.billing.cloud.model import CostLine, compute_lines
+from ferryman.billing.cloud.open_pages import OpenPageCost, compute_open_pages
 from ferryman.billing.cloud.prices import CloudPrice, load_price_list
 from ferryman.billing.cloud.rest import IdleCost, compute_idle_costs
 from ferryman.billing.prices import Prices
@@ -22,6 +23,7 @@ from ferryman.domain.counts import say_count
 from ferryman.domain.problem import InvalidInputError, build_input_error
 
 COLUMNS = ("item", "amount", "unit", "price", "cost", "beyond_free")
+OPEN_PAGES = ("item", "reads", "requests", "cost", "beyond_free")
 AT_REST = ("item", "amount", "cost", "beyond_free")
 SHARED = 40
 """Executions at once, for comparison."""
@@ -50,6 +52,7 @@ def _figure(name: str, summary: str) -> Callable[[Any], Any]:
 @_figure("round_trip_ms", "Milliseconds that a request to Firestore takes.")
 @_figure("startup_seconds", "Seconds that each function spends on starting, for each execution.")
 @_figure("at_once", "Executions that run at once, and share instances as far as these have room.")
+@_figure("page_hours", "Hours in which a page of the console is open and seen.")
 @click.option("--watched", is_flag=True, help="Somebody looks on while each runs, as `ferryman run` does.")
 @click.option("--by-document", is_flag=True, help="An application's document asks for each, in place of a request to the API.")
 @click.option(
@@ -74,12 +77,13 @@ async def cost(
     try:
         tokens = _tokens(figures, model, input_tokens, output_tokens)
         used = [*compute_lines(figures), *tokens]
+        pages = compute_open_pages(figures)
         resting = compute_idle_costs(figures)
     except InvalidInputError as refused:
         errors = [(f"--{line.field.replace('_', '-')}", line.message) for line in refused.problems]
         screen.print_error("these figures cannot be used", errors=errors)
         return exits.USAGE
-    screen.print_json(_record(figures, used, resting))
+    screen.print_json(_record(figures, used, pages, resting))
     shared = f", {figures.at_once} at once" if figures.at_once > 1 else ", one at a time"
     executions = say_count(figures.executions, "executions")
     screen.print_line(
@@ -91,6 +95,8 @@ async def cost(
         screen.print_line(f"with {SHARED} at once, which share instances: {_usd(_sum(sharing, 'cost'))}")
     if model is None:
         screen.print_line("without the model's tokens, which mostly cost far more than this: --model NAME adds them")
+    screen.print_line(f"\na page of the console, open and seen for {figures.page_hours:,f} h".replace(".0 h", " h"), "bold")
+    screen.print_lines([_describe_page(page) for page in pages], *OPEN_PAGES)
     screen.print_line("\nat rest, a month", "bold")
     _print_section(screen, resting, AT_REST)
     screen.print_line()
@@ -131,7 +137,14 @@ def _print_section(screen: Screen, lines: Sequence[CostLine] | Sequence[IdleCost
     screen.print_line(f"together {_usd(_sum(lines, 'cost'))}, {_usd(_sum(lines, 'beyond_free'))} beyond what is free")
 
 
-def _record(figures: Figures, used: Sequence[CostLine], resting: Sequence[IdleCost]) -> dict[str, Any]:
+def _describe_page(page: OpenPageCost) -> dict[str, str]:
+    amounts = {name: _amount(page.amounts[name]) for name in ("reads", "requests")}
+    return {"item": page.title, **amounts, "cost": _usd(page.cost), "beyond_free": _usd(page.beyond_free)}
+
+
+def _record(
+    figures: Figures, used: Sequence[CostLine], pages: Sequence[OpenPageCost], resting: Sequence[IdleCost]
+) -> dict[str, Any]:
     prices = load_price_list()
     return {
         "as_of": prices.as_of,
@@ -150,11 +163,15 @@ def _record(figures: Figures, used: Sequence[CostLine], resting: Sequence[IdleCo
         ],
         "cost_usd": str(_sum(used, "cost")),
         "beyond_free_usd": str(_sum(used, "beyond_free")),
+        "open_pages": [
+            {"item": page.title, **{name: str(amount) for name, amount in page.amounts.items()}, **_in_dollars(page)}
+            for page in pages
+        ],
         "at_rest": [{"item": line.title, "amount": line.amount, **_in_dollars(line)} for line in resting],
     }
 
 
-def _in_dollars(line: CostLine | IdleCost) -> dict[str, str]:
+def _in_dollars(line: CostLine | OpenPageCost | IdleCost) -> dict[str, str]:
     return {"cost_usd": str(line.cost), "beyond_free_usd": str(line.beyond_free)}
 
 

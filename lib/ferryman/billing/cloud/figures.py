@@ -22,6 +22,7 @@ LIMITS: Mapping[str, tuple[int, int]] = {
     "round_trip_ms": (0, 10_000),
     "startup_seconds": (0, 60),
     "at_once": (1, 1_000),
+    "page_hours": (0, 1_000_000),
 }
 """The lowest and the highest value of each figure."""
 
@@ -34,7 +35,7 @@ class Figures:
     `round_trip_ms` that of a request to one of Google's services; `startup_seconds` the start of each function for each
     execution (0: instances are running); `at_once` the number of executions that share an instance, up to its concurrency.
     `watched` executions have one watcher each; those `by_document` are asked for by an application's document. `recovery`: the
-    database is deployed with point-in-time recovery.
+    database is deployed with point-in-time recovery. `page_hours`: how long a page of the console is open and seen.
     """
 
     executions: int = 1_000
@@ -47,6 +48,7 @@ class Figures:
     round_trip_ms: Decimal = Decimal(10)
     startup_seconds: Decimal = Decimal(0)
     at_once: int = 1
+    page_hours: Decimal = Decimal(1)
     watched: bool = False
     by_document: bool = False
     recovery: bool = True

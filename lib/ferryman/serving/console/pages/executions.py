@@ -14,6 +14,7 @@ from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, 
 PATH = f"{ROOT}/executions"
 FILTERS = ("status", "task", "agent", "since", "waiting")
 PAGE = 50
+REFRESH_S = 5
 
 
 async def show_executions(request: ConsoleRequest) -> ConsolePage | Redirect:
@@ -35,7 +36,7 @@ async def show_executions(request: ConsoleRequest) -> ConsolePage | Redirect:
         "agent_options": _list_options(agents["agents"], "agent_id"),
         "task_names": {task["task_id"]: task["name"] for task in tasks["tasks"]},
         "here": f"{PATH}?{query}" if query else PATH,
-        "refresh_s": 5,
+        "refresh_s": REFRESH_S,
     }
     return ConsolePage(template="executions.html", title="Executions", values=values)
 
