@@ -1,9 +1,9 @@
 """The first page of the console on an `api` that has just started, beside the first answer of its API, in one run.
 
-Run with `python -m bench.console_start [--pairs 5]`. Both are the same function, served by the bare functions-framework beside a
-local stack, each time a process of its own, in turns: one is called as a client of the API calls it, the other is asked for the
-page on which people sign in, for which the console is imported, its templates compiled and its styles read. The second page of
-the same process has them.
+Run with `python -m bench.console_start [--pairs 5]`. Both are the same function, served by the bare functions-framework beside
+a local stack, each time a process of its own, in turns: one is called as a client of the API calls it, the other is asked for
+the page on which people sign in, for which the console is imported, a template compiled and the styles read. The second page
+of the same process has them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAIRS = 5
 
 @dataclass(frozen=True, slots=True)
 class ConsoleStart:
-    """Seconds from the start of the process: to the first answer of use of the API, and to the first page; and of a second page."""
+    """Seconds from the start of a process to the first answer of use of the API, or to the first page; and of a second page."""
 
     called_s: float
     page_s: float
@@ -53,7 +53,7 @@ def measure(first: FirstCall) -> ConsoleStart:
 
 def rows(pairs: int = PAIRS) -> Iterator[Row]:
     """Measure both on a stack of their own, after one of each that is not counted."""
-    with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="console-") as folder, start_stack(Path(folder) / "data") as stack:
+    with tempfile.TemporaryDirectory(prefix="console-") as folder, start_stack(Path(folder) / "data") as stack:
         first = asyncio.run(prepare(stack, "api"))
         measured = [measure(first) for _ in range(pairs + 1)][1:]
     ratio = statistics.median(start.page_s / start.called_s for start in measured)

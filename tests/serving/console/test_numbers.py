@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import httpx
 import pytest
@@ -32,13 +31,14 @@ ID = re.compile(r"/(?:[a-z0-9]+_[a-z_]+|[0-9]+)(?=/|$)", re.ASCII)
 """An id of the filled site in a path of the API."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Site:
     """A console with one of everything in it, whose API answers with the numbers that a test chooses."""
 
-    browser: Browser
-    record: AnswerRecord = field(repr=False)
-    runner: asyncio.Runner
+    def __init__(self, browser: Browser, record: AnswerRecord, runner: asyncio.Runner) -> None:
+        self.browser, self.record, self.runner = browser, record, runner
+
+    def __repr__(self) -> str:
+        return "the site"  # and not all that it answered
 
     def open(self, path: str, first: int, step: int) -> httpx.Response:
         self.record.begin(first, step)
@@ -54,7 +54,7 @@ def site() -> Iterator[Site]:
         http = httpx.AsyncClient(transport=httpx.ASGITransport(filled.app), base_url="https://testserver")
         browser = Browser(http=http)
         assert runner.run(browser.sign_in(filled.key)).status_code == 303
-        yield Site(browser=browser, record=record, runner=runner)
+        yield Site(browser, record, runner)
         runner.run(http.aclose())
 
 
