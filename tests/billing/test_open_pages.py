@@ -30,12 +30,12 @@ def test_a_page_asks_again_as_often_as_the_console_has_it_ask(page: str) -> None
 
 
 def test_two_hours_of_a_stream_keep_an_instance_busy_for_an_hour_more_than_one() -> None:
-    one, two = (find_cost("stream", page_hours=Decimal(hours)).amounts for hours in (1, 2))
+    shorter, longer = (find_cost("stream", page_hours=Decimal(hours)).amounts for hours in (1, 2))
     measured = load_measurement()
     assert Decimal(live.CHECK_S) == SESSION_CHECK_S
-    assert two["vcpu_seconds"] - one["vcpu_seconds"] == 3600
+    assert longer["vcpu_seconds"] - shorter["vcpu_seconds"] == 3600
     a_second = 2 * measured["check"].reads + measured["page_check"].reads
-    assert two["reads"] - one["reads"] == 3600 * a_second + 240 * measured["poll"].reads
+    assert longer["reads"] - shorter["reads"] == 3600 * a_second + 240 * measured["poll"].reads
 
 
 def test_a_hidden_tab_costs_nothing() -> None:

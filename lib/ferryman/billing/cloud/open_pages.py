@@ -78,7 +78,7 @@ def _count_refreshes(page: str, times: Decimal, figures: Figures) -> Mapping[str
 
 def _count_stream(seconds: Decimal) -> Mapping[str, Decimal]:
     measured = load_measurement()
-    reads = measured["page_execution"].reads + measured["watch"].reads
+    reads = Decimal(measured["page_execution"].reads + measured["watch"].reads)
     reads += seconds / CHECK_S * measured["check"].reads + seconds / SESSION_CHECK_S * measured["page_check"].reads
     reads += seconds / QUIET_S * measured["poll"].reads
     # an instance is billed as long as a request is open
