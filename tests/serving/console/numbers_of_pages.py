@@ -6,10 +6,10 @@ A promise is the path of the API's answer (`*` for an id), and the names of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX
-from ferryman.serving.console.pages.executions import measure_seconds
 
 Answers = Sequence[tuple[str, str, Any]]
 
@@ -52,7 +52,11 @@ PROMISED: dict[str, tuple[str, ...]] = {
         "/v1/executions/* tool_calls_total",
         "/v1/executions/* usage input_tokens",
         "/v1/executions/* usage output_tokens",
+        "/v1/executions/*/calls calls credits",
         "/v1/executions/*/calls calls result latency_ms",
+        "/v1/executions/*/turns turns credits",
+        "/v1/executions/*/turns turns usage input_tokens",
+        "/v1/executions/*/turns turns usage output_tokens",
     ),
     "/console/executions/{execution}/audit": ("/v1/executions/* credits_used",),
     "/console/executions/{execution}/calls/{seq}": (
@@ -61,6 +65,16 @@ PROMISED: dict[str, tuple[str, ...]] = {
         "/v1/executions/*/calls/* result response_size_bytes",
         "/v1/executions/*/calls/* result response_status",
     ),
+    "/console/executions/{execution}/input": (),
+    "/console/executions/{execution}/output": (),
+    "/console/executions/{execution}/turns/{turn}": (
+        "/v1/executions/*/turns turns credits",
+        "/v1/executions/*/turns turns usage input_tokens",
+        "/v1/executions/*/turns turns usage output_tokens",
+    ),
+    "/console/files": ("/v1/files files size_bytes", "/v1/files limit_bytes", "/v1/files used_bytes"),
+    "/console/files/{file:path}": ("/v1/files files size_bytes",),
+    "/console/halt": (),
     "/console/ledger": (
         "/v1/budget budgets credits_left",
         "/v1/budget budgets credits_reserved",
@@ -144,9 +158,10 @@ def count_overview(answers: Answers) -> list[object]:
 
 
 def measure_execution(answers: Answers) -> list[object]:
-    """Return how long the execution took, in seconds."""
+    """Return how long the execution took, in milliseconds."""
     execution = next(body for _, _, body in answers if "started_at" in body)
-    return [measure_seconds(execution["started_at"], execution["completed_at"])]
+    began, ended = (datetime.fromisoformat(execution[name]) for name in ("started_at", "completed_at"))
+    return [(ended - began).total_seconds() * 1000]
 
 
 def count_items(*names: str) -> Callable[[Answers], list[object]]:
