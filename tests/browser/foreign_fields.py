@@ -60,16 +60,17 @@ TABLE = (
         writer="upstream",
         place="error",
     ),
-    ForeignField(fields="StepResponse.content[]", writer="model", place="say"),
-    ForeignField(fields="StepResponse.stop_reason", writer="a fixed set"),
+    ForeignField(fields="StepResponse.content[] TurnResponse.content[]", writer="model", place="say"),
+    ForeignField(fields="StepResponse.stop_reason TurnResponse.stop_reason", writer="a fixed set"),
     ForeignField(
-        fields="CallResponse.arguments Result.url ResultRow.url SourceResponse.url",
+        fields="CallResponse.arguments ListedCall.arguments Result.url ResultRow.url SourceResponse.url",
         writer="model",
         place="argument",
         pages=_CALL,
     ),
     ForeignField(
-        fields="CallResponse.tool CallResponse.called_as Result.tool ResultRow.tool SourceResponse.tool"
+        fields="CallResponse.tool CallResponse.called_as ListedCall.tool ListedCall.called_as"
+        " Result.tool ResultRow.tool SourceResponse.tool"
         " ExecutionResponse.called_tool"
         " RecordedExecution.called_tool ListedExecution.called_tool ApprovalResponse.tool ListedApproval.tool PlannedEntry.tool"
         " SettledEntry.tool StandingApprovalResponse.tool",
@@ -106,7 +107,8 @@ TABLE = (
         writer="names that must be known when they are written",
     ),
     ForeignField(
-        fields="ApprovalRuleResponse.hosts[] PolicyResponse.domains[] CredentialResponse.allowed_domains[]"
+        fields="ApprovalResponse.host ListedApproval.host ApprovalRuleResponse.hosts[]"
+        " PolicyResponse.domains[] CredentialResponse.allowed_domains[]"
         " CredentialToEnter.hosts[] StandingApprovalResponse.hosts[]",
         writer="host names, which are checked",
     ),
