@@ -95,11 +95,11 @@ class Walk:
 
 
 @contextmanager
-def start_site(data: Path) -> Iterator[StackSite]:
-    """Run a local stack in the folder `data` for as long as the block takes."""
+def start_site(data: Path, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[StackSite]:
+    """Run a local stack in the folder `data`, with these variables beside the process's, for as long as the block takes."""
     loop = LoopThread()
     try:
-        with start_stack(data, {**os.environ, **ENVIRONMENT}) as note:
+        with start_stack(data, {**os.environ, **environment}) as note:
             site = loop.run(_connect(note, loop))
             try:
                 yield site
