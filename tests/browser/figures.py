@@ -9,7 +9,6 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,30 +17,12 @@ from playwright.sync_api import sync_playwright
 from ferryman.serving.console.assets import load_assets
 from tests.browser.conftest import sign_in, watch
 from tests.browser.figures_big import ENDED, UNDER_WAY, measure_big, store_big
+from tests.browser.figures_live import EXECUTIONS, find_percentile, measure_commits
 from tests.browser.filled_site import EXECUTION, build_site
 from tests.browser.installing import FOLDER, find_chromium
 from tests.browser.visits import list_paths
-from tests.browser.walks import Walk, start_site, start_walk
-from tests.journeys.conftest import asks, call, says
+from tests.browser.walks import start_site, start_walk
 from tests.serve import serve_app
-
-COMMITS = 60
-TOOL = "calculator"
-TURNS = 20
-
-SCREEN = """() => {
-  window.__painted = {};
-  const note = () => {
-    for (const call of document.querySelectorAll("li.call")) {
-      if (call.id in window.__painted) continue;
-      window.__painted[call.id] = null;
-      // after the frame that has it
-      requestAnimationFrame(() => setTimeout(() => { window.__painted[call.id] = Date.now(); }, 0));
-    }
-  };
-  new MutationObserver(note).observe(document.getElementById("turns"), { childList: true, subtree: true });
-}"""
-"""Notes when each call was painted, in milliseconds since 1970."""
 
 SCROLL = """async () => {
   const frames = [];
@@ -99,32 +80,14 @@ def measure_scrolling(browser: Any, origin: str, state: Any, name: str) -> Itera
     yield "frames while 10,000 events are scrolled through: median, p95", f"{middle:.0f} ms, {slow:.0f} ms", "16.7 ms"
 
 
-def measure_commits(walk: Walk) -> Iterator[Row]:
-    """Yield how long it takes from the moment of a commit until it is painted, for `COMMITS` calls of executions that run."""
+def measure_live(browser: Any, folder: Path) -> Iterator[Row]:
+    """Yield how long it takes from the moment of a commit until it is painted, on a stack as `ferryman up` starts it."""
     delays: list[float] = []
-    journey = walk.journey
-    steps = [asks(call(TOOL, expression=f"{number}+1")) for number in range(TURNS)]
-    while len(delays) < COMMITS:
-        task = walk.run(journey.task(*steps, says("Done."), tools=[TOOL]))
-        delays += _watch_calls(walk, task)
-    delays.sort()
-    p95 = delays[int(len(delays) * 0.95)]
-    figure = f"{statistics.median(delays):.0f} ms, {p95:.0f} ms"
-    yield f"from a commit until it is painted, of {len(delays)} calls: median, p95", figure, "p95 150 ms"
-
-
-def _watch_calls(walk: Walk, task: str) -> list[float]:
-    """Return the milliseconds from when each call of a new execution was created until it was painted."""
-    execution = walk.run(walk.journey.client.start_execution(task))["execution_id"]
-    with walk.open(f"/console/executions/{execution}") as seen:
-        seen.page.evaluate(SCREEN)
-        walk.run(walk.journey.await_end(execution))
-        seen.page.get_by_text("Done.").first.wait_for()
-        painted = seen.page.evaluate("window.__painted")
-    calls = walk.run(walk.journey.client.list_calls(execution))["calls"]
-    created = {f"call-{row['seq']}": datetime.fromisoformat(row["created_at"]).timestamp() * 1000 for row in calls}
-    # those that were there when the page was opened are not in it
-    return [moment - created[name] for name, moment in painted.items() if moment is not None and name in created]
+    with start_site(folder, {}) as stack, start_walk(browser, stack) as walk:
+        for _ in range(EXECUTIONS):
+            delays += measure_commits(walk)
+    figure = f"{find_percentile(delays, 0.5):.0f} ms, {find_percentile(delays, 0.95):.0f} ms"
+    yield f"from a commit until it is painted, of {len(delays)}: median, p95", figure, "p95 150 ms"
 
 
 def main() -> int:
@@ -142,8 +105,7 @@ def main() -> int:
                 rows.append((f"{figures.name}: usable", f"{figures.usable_s:.2f} s", "1.5 s"))
                 rows.append((f"{figures.name}: heap of its scripts", f"{figures.heap_mb:.1f} MB", "150 MB"))
             rows += measure_scrolling(browser, origin, state, ENDED)
-        with start_site(Path(folder) / "stack", {}) as stack, start_walk(browser, stack, "guru") as walk:
-            rows += measure_commits(walk)
+        rows += measure_live(browser, Path(folder))
         browser.close()
     table = "\n".join(["| what | figure | bar |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
     (FOLDER / "figures.md").write_text(table + "\n")

@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/browser/packages:. python -m tests.browser.figures_live
 
-On the whole local stack, whose clocks are this machine's: the commit is the turn's own moment in the record, and on the screen it
-is with the first frame after it is in the page. The bar: 95 of 100 within 150 ms.
+On the whole local stack, whose clocks are this machine's: the commit is the turn's own moment in the record, and on the screen
+it is with the first frame after it is in the page. The bar: 95 of 100 within 150 ms.
 """
 
 from __future__ import annotations

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 from fastapi import FastAPI
 
-from ferryman.serving.console.assets import load_assets
+from ferryman.serving.console.assets import FOLDER, load_assets
+from ferryman.serving.console.markdown import render_markdown
+from ferryman.serving.console.rendering import TEMPLATES
 
 GZIPPED_BYTES_MAX = 60_000
 """All of them together, as the console promises."""
@@ -28,3 +32,16 @@ async def test_one_of_another_content_is_not_there(app: FastAPI) -> None:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://testserver") as http:
         answer = await http.get("/console/assets/0123456789abcdef/console.css")
     assert answer.status_code == 404
+
+
+def test_the_script_builds_every_element_that_a_template_or_markdown_has() -> None:
+    source = (FOLDER / "console.js").read_text()
+    known = {
+        name for words in re.findall(r'"([a-z0-9 ]+)"', source[: source.index("function build")]) for name in words.split()
+    }
+    markdown = str(
+        render_markdown("# a\n###### b\n> c\n\n1. d\n\n- *e* **f** `g`\n\n| h |\n|---|\n| i |\n\n***\n\n[j](https://k.example)")
+    )
+    templates = [re.sub(r"\{[%#{].*?[%#}]\}", "", file.read_text(), flags=re.S) for file in TEMPLATES.iterdir()]
+    names = {name for text in [markdown, *templates] for name in re.findall(r"<([a-z][a-z0-9]*)", text)}
+    assert names - known - {"html", "head", "body", "link", "meta", "script", "title"} == set()

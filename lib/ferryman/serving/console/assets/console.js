@@ -4,12 +4,12 @@ const REFUSED_MS = 5000;
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set("svg g rect line path text title circle polyline".split(" "));
 const TAGS = new Set(
-  ("a article b bdi br button caption code data dd del details div dl dt em fieldset form h1 h2 h3 h4 hr i input ins label legend li main nav " +
-    "ol option p pre section select small span strong summary table tbody td textarea tfoot th thead time tr ul").split(" "),
+  ("a article b bdi blockquote br button caption code data dd del details div dl dt em fieldset footer form h1 h2 h3 h4 h5 h6 header hr i " +
+    "input ins kbd label legend li main nav ol option p pre progress section select small span strong summary table tbody td textarea tfoot th thead time tr ul").split(" "),
 );
 const ATTRIBUTES = new Set(
-  ("action autocomplete checked class colspan cx cy d datetime dir disabled fill for formnovalidate height hidden href id lang maxlength method name open placeholder points " +
-    "r rel required role rows scope selected spellcheck tabindex target text-anchor title transform type value viewbox width x x1 x2 y y1 y2").split(" "),
+  ("action autocomplete checked class colspan cx cy d datetime dir disabled fill for formnovalidate height hidden href id lang max maxlength method name open placeholder points " +
+    "r rel required role rows scope selected spellcheck start tabindex target text-anchor title transform type value viewbox width x x1 x2 y y1 y2").split(" "),
 );
 
 /** Return the node of a tree that the server made: `[tag, {attribute: value}, [children]]`, or a text. */
