@@ -6,7 +6,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from ferryman import offload
 from ferryman.serving.api.access import KEY_DIGEST
+from ferryman.serving.console import app as app_module
 from ferryman.serving.console import pages
 from ferryman.serving.console.rendering import load_environment
 from tests.serving.conftest import Stage
@@ -77,3 +79,12 @@ def test_every_template_can_be_compiled() -> None:
 def test_no_two_pages_have_one_path() -> None:
     paths = [route.path for route in pages.ROUTES]
     assert len(set(paths)) == len(paths)
+
+
+async def test_a_text_that_takes_too_long_is_a_page_that_says_so(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def exceed(*_: object) -> str:
+        raise offload.OverBudgetError("too long")
+
+    monkeypatch.setattr(app_module, "render_apart", exceed)
+    page = await browser.open("/console")
+    assert (page.status_code, "Too large to be shown" in page.text) == (422, True)

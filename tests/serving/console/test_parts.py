@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
@@ -25,6 +26,11 @@ def test_an_element_without_an_end_has_no_children() -> None:
 
 def test_those_that_are_not_there_are_left_out() -> None:
     assert list(find_parts('<p id="a">1</p><p id="b">2</p>', ["b", "c"])) == ["b"]
+
+
+@pytest.mark.parametrize("tag", ["pre", "textarea"])
+def test_a_line_break_that_begins_a_preformatted_text_is_none_of_it(tag: str) -> None:
+    assert read_trees(f"<{tag}>\n\ntext\n</{tag}>") == [[tag, {}, ["\ntext\n"]]]
 
 
 @given(text=TEXTS)

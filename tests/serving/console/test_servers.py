@@ -248,3 +248,10 @@ def test_a_tool_whose_texts_are_too_long_to_be_shown_whole_has_no_box() -> None:
     }
     assert review_tool({**tool, "description": "d" * TEXT_CHARACTERS_MAX})["choice"] == f"{'1' * 64} search"
     assert review_tool({**tool, "description": "d" * (TEXT_CHARACTERS_MAX + 1)})["choice"] == ""
+
+
+async def test_a_server_that_is_added_twice_by_one_form_is_added_once(browser: Browser, stage: Stage) -> None:
+    stage.server_lister.tools[URL] = [SEARCH]
+    first, second = [await browser.send(PLACE, {**NEW, "once": "form1"}) for _ in range(2)]
+    assert first.headers["location"] == second.headers["location"]
+    assert find_server(stage).name == NEW["name"]

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
+from ferryman import offload
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.ids import is_id
 from ferryman.ports.errors import UnavailableError
@@ -88,6 +89,8 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
         if error.status == 401:
             return sign_in.show_sign_in(request, "Your API key is not valid any more.", next_path=request.url.path, status=403)
         return _show_error(request, error.status, error.title, error.detail, error.by_field)
+    except (offload.OverBudgetError, offload.JobFailedError):
+        return _show_error(request, 422, "Too large to be shown", "Reading this text takes longer than any page may.", {})
     except HTTPException as error:
         return _show_error(request, error.status_code, "Nothing was done", error.detail, {})
     except UnavailableError:

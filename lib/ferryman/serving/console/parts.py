@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+PREFORMATTED = ("pre", "textarea")
 Tree = list[Any]
 
 
@@ -41,7 +42,11 @@ class _PartReader(HTMLParser):
             self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        self._open[-1][2].append(data)
+        tag, _, children = self._open[-1]
+        if tag in PREFORMATTED and not children:
+            data = data.removeprefix("\n")  # as a browser does that reads markup
+        if data:
+            children.append(data)
 
 
 def read_trees(markup: str) -> list[Tree]:

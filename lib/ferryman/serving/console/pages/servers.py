@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -29,7 +31,7 @@ async def show_servers(request: ConsoleRequest) -> ConsolePage:
 async def add_server(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Add an MCP server, and have its tools listed."""
     try:
-        added = await request.api.post(_locate(request), read_server(request.form))
+        added = await request.api.post(_locate(request), read_server(request.form), once=request.read_field("once"))
     except ApiProblemError as error:
         return await _show_servers(request, error)
     return Redirect(path=f"{AGENTS}/{request.params['agent']}/servers/{added['server_id']}", done="added")
@@ -170,7 +172,7 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
         values={
             "agent": agent,
             "server": server,
-            "tools": [review_tool(tool) for tool in tools["data"]],
+            "tools": await to_thread(_review_all, tools["data"]),
             "next": tools["next"],
             "url_typed": request.read_field("url") or server["url"],
             "rows": list_rows(request.form),
@@ -180,6 +182,11 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
         },
         status=200 if refused is None else refused.status,
     )
+
+
+def _review_all(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the page shows of each tool: texts of strangers, of 64 KiB each."""
+    return [review_tool(tool) for tool in tools]
 
 
 async def _show_connect(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
