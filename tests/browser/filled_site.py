@@ -168,6 +168,8 @@ def fill(site: FilledSite, texts: Texts) -> None:
         seq=CALLS - 1,
         agent=derive_default_agent(place),
     )
+    waiting = memory.approvals[f"appr_{OWNER}"]
+    memory.approvals[waiting.id] = replace(waiting, execution=RUNNING, task=TASK)
     _fill_decision(site, texts)
     pins = (
         ToolPin(tool="search", name="tracker__search", state=PinState.CHANGED, digest=DIGESTS[0], pending=DIGESTS[1]),

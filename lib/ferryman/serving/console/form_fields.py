@@ -12,6 +12,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from ferryman.domain.ids import is_id
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.forms import Form
 
@@ -102,6 +103,14 @@ def parse_json(name: str, text: str) -> Any:
 def list_problems(error: ApiProblemError | None) -> Mapping[str, str]:
     """Return what is wrong with each field, by its name, or else what the API says; nothing where nothing was refused."""
     return {} if error is None else error.by_field or {error.title: error.detail}
+
+
+def read_id(form: Form, name: str) -> str:
+    """Return the id in a field of a form, as a path of the API may have it. Raise 422 where it is none."""
+    values = form.get(name, ())
+    if len(values) != 1 or not is_id(values[0]):
+        raise HTTPException(422, f"{name}: must be an id")
+    return values[0]
 
 
 def require_consent(form: Form) -> None:

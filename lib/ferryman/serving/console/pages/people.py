@@ -12,6 +12,7 @@ from ferryman.serving.console.form_fields import (
     FormField,
     list_problems,
     read_body,
+    read_id,
     repeat_values,
     require_consent,
     write_values,
@@ -74,7 +75,7 @@ async def invite(request: ConsoleRequest) -> ConsolePage:
 
 async def withdraw_invitation(request: ConsoleRequest) -> Redirect:
     """Withdraw an invitation."""
-    await request.api.delete(f"/v1/invitations/{request.read_field('id')}")
+    await request.api.delete(f"/v1/invitations/{read_id(request.form, 'id')}")
     return Redirect(path=PATH, done="revoked")
 
 
@@ -86,7 +87,7 @@ async def create_key(request: ConsoleRequest) -> ConsolePage:
 
 async def revoke_key(request: ConsoleRequest) -> Redirect:
     """Revoke an API key."""
-    await request.api.delete(f"/v1/keys/{request.read_field('id')}")
+    await request.api.delete(f"/v1/keys/{read_id(request.form, 'id')}")
     return Redirect(path=PATH, done="revoked")
 
 
@@ -101,7 +102,7 @@ async def link_identity(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 async def unlink_identity(request: ConsoleRequest) -> Redirect:
     """End the link of an identity."""
-    await request.api.delete(f"/v1/identities/{request.read_field('id')}")
+    await request.api.delete(f"/v1/identities/{read_id(request.form, 'id')}")
     return Redirect(path=PATH, done="revoked")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ferryman.serving.console.form_fields import read_id
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{ROOT}/sessions"
@@ -15,7 +16,7 @@ async def show_sessions(request: ConsoleRequest) -> ConsolePage:
 
 async def revoke_session(request: ConsoleRequest) -> Redirect:
     """End a session."""
-    await request.api.delete(f"/v1/sessions/{request.read_field('id')}")
+    await request.api.delete(f"/v1/sessions/{read_id(request.form, 'id')}")
     return Redirect(path=PATH, done="revoked")
 
 
