@@ -40,8 +40,9 @@ def measure_commits(walk: Walk) -> list[float]:
     """Return the milliseconds from the commit to the screen, of each turn that is committed while the page is open."""
     journey = walk.journey
     walk.run(journey.serve(HOST, delay_s=1.0))
-    replies = [asks(call("http_get", url=journey.url(HOST))) for _ in range(TURNS)]
-    task = walk.run(journey.task(*replies, says("All is well."), tools=["http_get"], integrations=["coingecko"]))
+    replies = [asks(call("http_get", url=f"{journey.url(HOST)}?n={number}")) for number in range(TURNS)]
+    fields = {"tools": ["http_get"], "integrations": ["coingecko"], "max_iterations": TURNS + 1}
+    task = walk.run(journey.task(*replies, says("All is well."), **fields))
     execution = walk.run(journey.client.start_execution(task))["execution_id"]
     with walk.open(f"/console/executions/{execution}") as watch:
         watch.page.evaluate(NOTE_TURNS)

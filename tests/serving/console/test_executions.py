@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.receipts.receipt import Fact, Head, ReceiptKind, append_receipts
 from ferryman.inmemory.clock import START
+from ferryman.serving.console.assets import load_assets
 from ferryman.serving.console.record_audit import audit_chain
 from tests.builders import build_execution, build_settled_ticket, build_step
 from tests.serving.conftest import Stage
@@ -235,3 +237,20 @@ async def test_every_number_of_the_turns_is_the_apis(browser: Browser, running: 
         expected = [str(usage["input_tokens"]), str(usage["output_tokens"]), turn["credits"], str(call["seq"] + 1)]
         expected += [str(call["result"]["latency_ms"]), call["credits"]] if call["result"] else []
         assert read_numbers(section)[: len(expected)] == expected
+
+
+def list_tags(tree: list[Any] | str) -> set[str]:
+    return set() if isinstance(tree, str) else {tree[0]}.union(*(list_tags(child) for child in tree[2]))
+
+
+async def test_the_script_knows_every_element_of_what_is_streamed(browser: Browser, running: str, stage: Stage) -> None:
+    await end(stage)
+    stage.memory.executions["exec_long"] = replace(stage.memory.executions["exec_long"], error="it broke")
+    stream = (await browser.open(f"{running}/live?from=0&end=50&after=0")).text
+    sent = [json.loads(body) for body in re.findall(r"^data: (.*)$", stream, re.MULTILINE)]
+    trees = [tree for body in sent for tree in (body.values() if isinstance(body, dict) else body)]
+    script = load_assets()[1]["console.js"].content.decode()
+    known = set(re.findall(r"[a-z0-9]+", "".join(re.findall(r"new Set\(\s*\(?(\".*?\")\)?\.split", script, re.DOTALL))))
+    tags = set().union(*map(list_tags, trees))
+    assert {"section", "details", "rect"} <= tags
+    assert tags <= known

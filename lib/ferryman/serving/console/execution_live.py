@@ -8,7 +8,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from ferryman.serving.console.execution_view import ShownTurn, read_window
+from ferryman.serving.console.api_client import ask_together
+from ferryman.serving.console.execution_view import Json, ShownTurn, read_window, read_window_since
 from ferryman.serving.console.live import RelayedEvent, relay_events
 from ferryman.serving.console.parts import read_trees
 from ferryman.serving.console.rendering import render_apart, render_page
@@ -26,8 +27,13 @@ async def follow(request: ConsoleRequest, *, here: str, first: int, end: int, va
     known: dict[int, ShownTurn] = {}
 
     async def render(events: Sequence[RelayedEvent]) -> Mapping[str, Any]:
-        execution = await request.api.get(f"/v1/executions/{name}")
-        window = await read_window(request.api, name, first=first, end=end, turn=_find_turn(events, known))
+        since = _find_turn(events, known)
+        reading = (
+            read_window(request.api, name, first=first, end=end)
+            if since is None
+            else read_window_since(request.api, name, since, first=first, end=end)
+        )
+        execution, window = await ask_together(request.api.get(f"/v1/executions/{name}"), reading)
         known.update((part.turn["number"], part) for part in window.turns)
         calls = [call for number in sorted(known) for call in known[number].calls][-BARS_MAX:]
         page = ConsolePage(
@@ -51,15 +57,15 @@ async def follow(request: ConsoleRequest, *, here: str, first: int, end: int, va
     return await relay_events(request, f"/v1/executions/{name}/events", render)
 
 
-def _find_turn(events: Sequence[RelayedEvent], known: Mapping[int, ShownTurn]) -> int:
-    """Return the first turn that has changed by these events, 0 where all are to be read.
+def _find_turn(events: Sequence[RelayedEvent], known: Mapping[int, ShownTurn]) -> Json | None:
+    """Return the first turn that may have changed by these events, None where all are to be read.
 
     With a turn, the calls of the one before are signed.
     """
     if not known:
-        return 0
+        return None
     turn_of = {call["seq"]: number for number, part in known.items() for call in part.calls}
     last = max(known)
     facts = [event.data for event in events if isinstance(event.data, dict)]
     changed = [fact.get("iteration") or turn_of.get(fact.get("seq", -1), last) for fact in facts]
-    return int(max(1, min([last, *changed]) - 1))
+    return known[max((number for number in known if number < min([last, *changed])), default=min(known))].turn

@@ -5,7 +5,7 @@ Everything large stays where it is: arguments and results are pages of their own
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,25 +49,42 @@ class CallWindow:
         return with_calls[-1] if with_calls else None
 
 
-async def read_window(api: ApiClient, execution: str, *, first: int, end: int, turn: int = 0) -> CallWindow:
-    """Return the calls numbered from `first` up to `end`, with their turns; those from `turn` on alone, where it is named."""
-    begin_at = first
-    if turn:
-        begin_at = max(first, await _find_first_call(api, execution, turn))
-        if begin_at >= end:
-            return CallWindow(first=first, end=end, turns=(), next=end)
-    calls = await _read_calls(api, execution, begin_at, end)
-    following = calls.pop() if calls and calls[-1]["seq"] >= end else None
-    begin = turn or (calls[0]["iteration"] if first and calls else 1)
-    turns = await _read_turns(api, execution, begin, 0 if following is None else following["iteration"])
+async def read_window(api: ApiClient, execution: str, *, first: int, end: int) -> CallWindow:
+    """Return the calls numbered from `first` up to `end`, with their turns and the receipts of those that have settled."""
+    calls = await _read_calls(api, execution, first, end)
+    until = calls[-1]["iteration"] if calls and calls[-1]["seq"] >= end else 0
+    turns = await _read_turns(api, execution, calls[0]["iteration"] if first and calls else 1, until)
+    begin = next((turn["receipt"] for turn in turns if turn["calls"]), None)
+    settled = {call["seq"] for call in calls if call["result"] is not None}
+    receipts = await _read_receipts(api, execution, begin, settled)
+    return _build_window(first, end, calls, turns, receipts)
+
+
+async def read_window_since(api: ApiClient, execution: str, turn: Json, *, first: int, end: int) -> CallWindow:
+    """Return of the same calls those of `turn`, as it is known, and of the turns after it: with as little waiting as can be."""
+    begin = max(first, turn["first_call"])
+    if begin >= end:
+        return CallWindow(first=first, end=end, turns=(), next=end)
+    calls, turns, receipts = await ask_together(
+        _read_calls(api, execution, begin, end),
+        _read_turns(api, execution, turn["number"], 0),
+        _read_receipts(api, execution, turn["receipt"], None),
+    )
+    return _build_window(first, end, calls, turns, receipts)
+
+
+def _build_window(
+    first: int, end: int, calls: Sequence[Json], turns: Sequence[Json], receipts: Mapping[int, int]
+) -> CallWindow:
+    following = calls[-1] if calls and calls[-1]["seq"] >= end else None
+    here = [call for call in calls if call is not following]
     if following is not None:
-        last = calls[-1]["iteration"] if calls else 0
-        turns = [item for item in turns if item["number"] < following["iteration"] or item["number"] <= last]
+        last = here[-1]["iteration"] if here else 0
+        turns = [turn for turn in turns if turn["number"] < following["iteration"] or turn["number"] <= last]
     by_turn: dict[int, list[Json]] = {}
-    for call in calls:
+    for call in here:
         by_turn.setdefault(call["iteration"], []).append(call)
-    receipts = await _read_receipts(api, execution, turns, by_turn)
-    parts = tuple(ShownTurn(turn=item, calls=tuple(by_turn.get(item["number"], ())), receipts=receipts) for item in turns)
+    parts = tuple(ShownTurn(turn=turn, calls=tuple(by_turn.get(turn["number"], ())), receipts=receipts) for turn in turns)
     return CallWindow(first=first, end=end, turns=parts, next=None if following is None else following["seq"])
 
 
@@ -80,11 +97,6 @@ async def find_event(api: ApiClient, execution: Json, window: CallWindow) -> int
         page = await api.get(path, **{"from": max(execution["iterations"], 1)}, details=False, limit=1)
         last = next(iter(page["turns"]), last)
     return int(last["event"]) - 1 if last else 0
-
-
-async def _find_first_call(api: ApiClient, execution: str, turn: int) -> int:
-    page = await api.get(f"/v1/executions/{execution}/turns", **{"from": turn}, details=False, limit=1)
-    return int(page["turns"][0]["first_call"]) if page["turns"] else 0
 
 
 async def _read_turns(api: ApiClient, execution: str, begin: int, until: int) -> list[Json]:
@@ -113,26 +125,25 @@ async def _read_calls(api: ApiClient, execution: str, first: int, end: int) -> l
     return calls
 
 
-async def _read_receipts(
-    api: ApiClient, execution: str, turns: Sequence[Json], by_turn: Mapping[int, Sequence[Json]]
-) -> dict[int, int]:
-    """Return the number of the receipt that each settled call of these turns has, by the call's `seq`."""
-    signed = [turn["receipt"] for turn in turns if turn["receipt"] is not None and turn["number"] in by_turn]
-    missing = {call["seq"] for calls in by_turn.values() for call in calls if call["result"] is not None}
+async def _read_receipts(api: ApiClient, execution: str, begin: int | None, settled: Set[int] | None) -> dict[int, int]:
+    """Return the numbers of the receipts from `begin` on that say that a call has settled, by its `seq`.
+
+    They are read until all those of `settled` are here; without it, to the end of the chain.
+    """
     numbers: dict[int, int] = {}
     cursor = None
-    for _ in range(RECEIPT_PAGES_MAX if signed else 0):
-        page = await api.get(f"/v1/executions/{execution}/receipts", **{"from": signed[0]}, limit=PAGE, cursor=cursor)
+    for _ in range(0 if begin is None or settled == set() else RECEIPT_PAGES_MAX):
+        page = await api.get(f"/v1/executions/{execution}/receipts", **{"from": begin}, limit=PAGE, cursor=cursor)
         numbers |= {entry["seq"]: entry["number"] for entry in page["entries"] if entry["kind"] == "settled"}
         cursor = page["next"]
-        if cursor is None or missing <= set(numbers):
+        if cursor is None or (settled is not None and settled <= set(numbers)):
             break
     return numbers
 
 
 async def read_call(api: ApiClient, execution: str, seq: str) -> tuple[Json, list[Json], Mapping[str, str]]:
     """Return a call in full, the receipts about it, and the public keys that verify them."""
-    (call,) = await ask_together(api.get(f"/v1/executions/{execution}/calls/{seq}"))
+    call = await api.get(f"/v1/executions/{execution}/calls/{seq}")
     page = await api.get(f"/v1/executions/{execution}/turns", **{"from": call["iteration"]}, details=False, limit=1)
     about: list[Json] = []
     keys: Mapping[str, str] = {}

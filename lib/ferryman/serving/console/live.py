@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving.console.api_client import ApiProblemError
+from ferryman.serving.console.api_client import ApiProblemError, ask_together
 from ferryman.serving.console.routing import ConsoleRequest
 from ferryman.serving.console.security_headers import HEADERS
 from ferryman.serving.streams.frame import KEEP_ALIVE, MEDIA_TYPE
@@ -101,9 +101,10 @@ async def send_rendered(
                 batch.append(waiting.get_nowait())
             known = [event for event in batch if event is not None]
             if known:
-                if not await _is_signed_in(request):
+                rendered, is_signed_in = await ask_together(render(known), _is_signed_in(request))
+                if not is_signed_in:
                     return
-                frames = list((await render(known)).items())
+                frames = list(rendered.items())
                 for kind, body in frames:
                     # with the last of them alone: who has seen it has seen them all
                     yield _write_frame(_find_last_id(known) if kind == frames[-1][0] else "", kind, body)
