@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import httpx
+import pytest
 from fastapi import FastAPI
 
+from ferryman.serving.keys import generate_code
 from tests.serving.conftest import Stage
 
 from .conftest import SAME_SITE, Browser
@@ -71,3 +73,10 @@ async def test_a_part_of_a_page_comes_as_a_tree(browser: Browser) -> None:
     parts = answer.json()["parts"]
     assert list(parts) == ["numbers"]
     assert parts["numbers"][0] == "section"
+
+
+@pytest.mark.parametrize(("site", "has_button"), [("none", True), ("same-origin", True), ("cross-site", False)])
+async def test_no_other_site_leads_somebody_into_a_session(app: FastAPI, site: str, has_button: bool) -> None:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://testserver") as http:
+        page = await http.get(f"/console/enter?code={generate_code()}", headers={"Sec-Fetch-Site": site})
+    assert ("<button" in page.text) == has_button

@@ -24,7 +24,7 @@ CHARACTERS_MAX = 10_000
 LINES_MAX = 5_000
 """Of a form with more lines a page shows the first, and nobody approves there what they have not seen."""
 
-UNREADABLE = {"sections": [], "difference": None, "flow": None, "lines": None, "is_whole": False}
+UNREADABLE: Mapping[str, Any] = {"sections": [], "difference": None, "flow": None, "lines": None, "is_whole": False}
 """What is shown of a form that takes too long to be rendered."""
 
 MARKS = {Change.NEW: "ins", Change.REMOVED: "del"}
@@ -38,7 +38,7 @@ async def load_approval(request: ConsoleRequest, approval: Mapping[str, Any], ri
         try:
             rendered = await offload.run(request.session.owner, offload.TEXT, render_view, form, before)
         except (offload.OverBudgetError, offload.JobFailedError):
-            rendered = UNREADABLE
+            rendered = dict(UNREADABLE)
     else:
         rendered = render_view(form, before)
     return describe_approval(approval, rights, rendered)

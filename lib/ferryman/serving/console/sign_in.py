@@ -19,7 +19,7 @@ from ferryman.ports.keys import KeyPurpose
 from ferryman.serving import keys
 from ferryman.serving.api.limits import REQUEST_S, REQUESTS_MAX, take_turn
 from ferryman.serving.console import cookies
-from ferryman.serving.console.forms import read_form, refuse_foreign
+from ferryman.serving.console.forms import is_foreign, read_form, refuse_foreign
 from ferryman.serving.console.rendering import render_plain
 from ferryman.serving.console.routing import ROOT, check_next, find_relative
 from ferryman.serving.console.security_headers import HEADERS
@@ -47,8 +47,9 @@ async def answer_link(deps: ApiDependencies, request: Request) -> Response:
     """Show one button for a one-time link, or redeem it: what only reads the page, as previews do, does not use it up."""
     if request.method != "POST":
         code = request.query_params.get("code", "")
-        page = render_plain("enter.html", request.url.path, title="Open the console", code=code if keys.is_secret(code) else "")
-        return HTMLResponse(page, headers=HEADERS)
+        # a page of others may lead somebody into a session of its own (login CSRF): what is typed there would be theirs
+        values = {"code": code if keys.is_secret(code) else "", "is_led": is_foreign(request)}
+        return HTMLResponse(render_plain("enter.html", request.url.path, title="Open the console", **values), headers=HEADERS)
     refuse_foreign(request)
     code = read_form(await _read_body(request)).get("code", ("",))[0]
     link = None

@@ -77,9 +77,21 @@ export function localize(root) {
   for (const time of moments) time.textContent = writeMoment(new Date(time.dateTime));
 }
 
+let isStale = false;
+
+/** Say that the page shows what was: its session is over, or its reader has lost the right to read it. */
+function sayStale() {
+  if (isStale) return;
+  isStale = true;
+  const link = ["a", { href: location.pathname }, ["Load it again"]];
+  const text = "You are signed out, or may not read this page any more. It shows what was. ";
+  document.getElementById("main")?.prepend(build(["p", { class: "notice bad", role: "alert" }, [text, link]]));
+}
+
 /** Ask the page at `address` for its parts with these ids, and show them. Resolve to whether they came. */
 export async function refresh(ids, address = location.href) {
   const answer = await fetch(address, { headers: { "Ferryman-Parts": ids.join(",") }, credentials: "same-origin" });
+  if (answer.status === 403) sayStale();
   if (!answer.ok) return false;
   replaceParts((await answer.json()).parts);
   return true;
@@ -95,7 +107,7 @@ export function follow(address, handlers) {
     source = null;
   };
   const open = () => {
-    if (source || isOver || document.hidden) return;
+    if (source || isOver || isStale || document.hidden) return;
     const url = new URL(address, location.href);
     if (last) url.searchParams.set("after", last);
     source = new EventSource(url);
@@ -113,7 +125,7 @@ export function follow(address, handlers) {
       // a browser gives up where a stream is refused, as one too many is for a while
       if (source?.readyState !== EventSource.CLOSED) return;
       close();
-      setTimeout(open, REFUSED_MS);
+      setTimeout(() => refresh([]).then(open, open), REFUSED_MS);
     });
   };
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
@@ -129,7 +141,7 @@ function refreshAgain() {
   const ids = [...main.querySelectorAll("[id][data-part]")].map((element) => element.id);
   const again = () => {
     // what has ended does not change any more
-    if (!document.hidden && !main.querySelector("[data-ended]")) refresh(ids).catch(() => {});
+    if (!document.hidden && !isStale && !main.querySelector("[data-ended]")) refresh(ids).catch(() => {});
   };
   setInterval(again, every * 1000);
   document.addEventListener("visibilitychange", again);
