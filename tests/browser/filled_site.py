@@ -24,7 +24,7 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.files.object import Object
 from ferryman.domain.remote_servers.pin import PinState, ToolPin
 from ferryman.domain.remote_servers.server import ServerInfo
-from ferryman.domain.tools.declared import DeclaredTool, build_cluster
+from ferryman.domain.tools.declared import DeclaredTool, Parameter, build_cluster
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
@@ -189,8 +189,13 @@ def fill(site: FilledSite, texts: Texts) -> None:
         description=texts("descriptor"),
         summary=texts("tool-summary"),
         url="https://api.example.com/week",
+        parameters={"city": Parameter(schema={"type": "string", "description": texts("descriptor")})},
+        cluster=CLUSTER,
     )
-    memory.clusters[TASK] = {CLUSTER: (build_cluster(CLUSTER, 1, (tool,)), (tool,))}
+    disabled = replace(tool, name=f"{CLUSTER}_archive", enabled=False, reason=texts("refusal"))
+    single = replace(tool, name="look_up", cluster="", is_own=True)
+    clusters = {CLUSTER: (tool, disabled), "": (single,)}
+    memory.clusters[TASK] = {name: (build_cluster(name, 1, tools), tools) for name, tools in clusters.items()}
     key = f"workspaces/{place}/{texts('file')}"
     file = Object(key=key, size_bytes=5, version="1", updated_at=START, content_type="text/markdown", metadata={})
     site.stage.objects._objects[key] = (file, b"Notes")

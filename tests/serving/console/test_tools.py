@@ -77,6 +77,12 @@ async def test_services_are_a_category_with_their_hosts(browser: Browser, stage:
         assert f"<b>{html.escape(service.name)}</b>" in markup
 
 
+async def test_the_page_of_tools_leads_from_a_task_to_its_import(browser: Browser) -> None:
+    (link,) = re.findall(r'href="([^"]*)">Import OpenAPI</a>', (await browser.open(TASK_PAGE)).text)
+    opened = await browser.open(str(httpx.URL(f"http://x{PAGE}").join(link).path))
+    assert (opened.status_code, '<input id="f-url"' in opened.text, '<input id="f-cluster"' in opened.text) == (200, True, True)
+
+
 async def test_a_tool_is_on_where_the_task_lists_it(browser: Browser) -> None:
     boxes = read_boxes((await browser.open(TASK_PAGE)).text, "tool")
     assert [name for name, is_on in boxes.items() if is_on] == ["http_get"]

@@ -19,7 +19,8 @@ async function show() {
   try {
     const headers = { "Ferryman-Parts": "result" };
     const answer = await fetch(form.action, { method: "POST", headers, body: fields, signal: asking.signal });
-    if (!answer.ok) return;
+    // what is refused is a part, too; an error of another kind is a page
+    if (!answer.headers.get("content-type")?.startsWith("application/json")) return;
     replaceParts((await answer.json()).parts);
     const again = Number(document.getElementById("result").dataset.againS);
     if (again) wait(again * 1000);

@@ -24,7 +24,7 @@ TOOLS = 100
 
 METHODS = tuple((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"))
 BODY_TYPES = tuple((name, name) for name in ("json", "form", "multipart", "query"))
-FIELDS = (
+FIRST = (
     FormField(name="name", label="Name", help="By which the model calls it: letters, digits, _ and -", is_required=True),
     FormField(name="method", label="Method", kind="choice", options=METHODS),
     FormField(
@@ -34,6 +34,8 @@ FIELDS = (
         is_required=True,
     ),
     FormField(name="description", label="Description", kind="long", help="What the model reads"),
+)
+MORE = (
     FormField(
         name="parameters",
         label="Parameters",
@@ -48,6 +50,9 @@ FIELDS = (
     FormField(name="body_type", label="Body type", kind="choice", options=BODY_TYPES),
     FormField(name="body", label="Body", kind="json", help='{"text": "{{text}}"}', when_empty="omit"),
 )
+
+
+FIELDS = (*FIRST, *MORE)
 
 
 async def show_task_tools(request: ConsoleRequest) -> ConsolePage:
@@ -112,7 +117,9 @@ async def _show(
             # those in no cluster come first in the list of all, of which their page is the beginning
             "next": listed["next"] if all(tool["cluster"] == (chosen or "") for tool in listed["data"][-1:]) else None,
             "chosen": chosen,
-            "fields": FIELDS,
+            "fields": FIRST,
+            "more": MORE,
+            "is_more_open": any((values or {}).get(field.name) for field in MORE if field.kind == "json"),
             "values": values or write_values(FIELDS, {"method": "GET", "body_type": "json"}),
             "typed_json": typed_json,
             "errors": list_problems(refused),
