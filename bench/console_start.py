@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
 import sys
 import tempfile
@@ -63,7 +64,7 @@ def rows(pairs: int = PAIRS) -> Iterator[Row]:
         f"<= {BAR:g}x",
         f"{ratio:.2f}x",
         ratio <= BAR,
-        f"{page:.2f} s",
+        f"{page:.2f} s, load {os.getloadavg()[0]:.0f}",
     )
     yield Row(
         "the second page of the same instance",

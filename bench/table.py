@@ -23,6 +23,7 @@ BENCHES: dict[str, tuple[str, ...]] = {
     "labels": ("processor time that labels and flow policy add to a round of the loop, on stores in memory and in Firestore",),
     "peers": ("a round of the loop beside pydantic-ai, adk, openai-agents, langgraph, smolagents and agno",),
     "starts": ("the first answer of each kind of function, and its memory, over functions-framework's async hello",),
+    "console_start": ("the first page of the console on a new instance, over the first answer of use of the API on one",),
     "first_request": ("from the start of the process to the first request to the model, over all imported eagerly",),
     "operations": ("Firestore: per call 1 batched read and 2 writes; per turn 1 transaction",),
     "stack": ("executions of 5 calls per second, whole local stack on 2 cores, 32 at once",),

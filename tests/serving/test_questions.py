@@ -7,29 +7,14 @@ from typing import Any
 import httpx
 import pytest
 
-from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.inmemory.clock import START
 from tests.builders import build_execution
 
+from .asked_questions import ANSWERS, QUESTIONS
 from .conftest import Stage
 from .values import build_question
 
 ID, EXECUTION = "appr_question", "exec_question"
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "people": {"type": "integer", "minimum": 1, "maximum": 12, "title": "For <b>how</b> many"},
-        "hour": {"type": "string", "enum": ["18:00", "20:00"]},
-        "extras": {"type": "array", "items": {"type": "string", "enum": ["cake", "candles"]}},
-        "outside": {"type": "boolean"},
-    },
-    "required": ["people", "hour"],
-}
-QUESTIONS = (
-    ServerQuestion(key="booking", mode="form", message="For whom? <script>alert(1)</script>", schema=SCHEMA),
-    ServerQuestion(key="page", mode="url", message="Link it.", url="https://evil.example.com/link"),
-)
-ANSWERS = {"booking": {"people": 4, "hour": "20:00", "extras": ["cake"], "outside": True}, "page": {}}
 
 
 @pytest.fixture(autouse=True)

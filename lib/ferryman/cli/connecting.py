@@ -53,6 +53,21 @@ class ConsentPlace:
     within: int = 600
 
 
+def consent_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options about where a consent comes back to."""
+    options = (
+        click.option("--port", default=0, show_default="any free one", help="The loopback port to wait on."),
+        click.option("--open", "is_opened", is_flag=True, help="Open the consent page in a browser."),
+        click.option("--no-listen", "is_pasted", is_flag=True, help="Wait on no port: paste the address the browser ends at."),
+        click.option(
+            "--within", default=600, show_default=True, type=click.IntRange(1, 600), help="Seconds to wait for the consent."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 async def obtain_consent(
     session: ApiSession, begin: Begin, place: ConsentPlace
 ) -> tuple[Mapping[str, Any], AuthorizationResponse]:

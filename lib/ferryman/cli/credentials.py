@@ -10,7 +10,7 @@ import click
 
 from ferryman.cli import consent
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
-from ferryman.cli.connecting import ConsentPlace, UnconnectedError, obtain_consent, read_client_secret
+from ferryman.cli.connecting import ConsentPlace, UnconnectedError, consent_options, obtain_consent, read_client_secret
 from ferryman.domain.credentials.redirect_uris import choose_pasted_uri
 
 COLUMNS = (
@@ -84,10 +84,7 @@ async def delete(session: ApiSession, task: str, name: str) -> None:
 @click.option("--scope", "scopes", multiple=True, help="What to ask for, once or more. Default: as the service's entry has it.")
 @click.option("--client-id", metavar="ID", help="Your own OAuth client. Default: the deployment's.")
 @click.option("--client-secret", "with_secret", is_flag=True, help="Your client has a secret: asked for, or read from stdin.")
-@click.option("--port", default=0, show_default="any free one", help="The loopback port to wait on.")
-@click.option("--open", "is_opened", is_flag=True, help="Open the consent page in a browser.")
-@click.option("--no-listen", "is_pasted", is_flag=True, help="Wait on no port: paste the address the browser ends at.")
-@click.option("--within", default=600, show_default=True, type=click.IntRange(1, 600), help="Seconds to wait for the consent.")
+@consent_options
 @api_command
 @prints_lines
 async def connect(session: ApiSession, /, service: str, task: str, port: int, within: int, **options: Any) -> int | None:

@@ -8,7 +8,7 @@ import click
 
 from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
-from ferryman.cli.connecting import ConsentPlace, UnconnectedError, obtain_consent, read_client_secret
+from ferryman.cli.connecting import ConsentPlace, UnconnectedError, consent_options, obtain_consent, read_client_secret
 from ferryman.cli.mcp_servers import AGENT, find_server
 from ferryman.domain.credentials.redirect_uris import HOST, PASTED_PORT
 from ferryman.domain.remote_servers.client_document import CALLBACK_PATH
@@ -19,10 +19,7 @@ from ferryman.domain.remote_servers.client_document import CALLBACK_PATH
 @click.option("--scope", "scopes", multiple=True, help="What to ask for, once or more. Default: what the server names.")
 @click.option("--client-id", metavar="ID", help="A client that you registered. Default: ours, or one that is registered now.")
 @click.option("--client-secret", "has_secret", is_flag=True, help="Your client has a secret: asked for, or read from stdin.")
-@click.option("--port", default=0, show_default="any free one", help="The loopback port to wait on.")
-@click.option("--open", "is_opened", is_flag=True, help="Open the consent page in a browser.")
-@click.option("--no-listen", "is_pasted", is_flag=True, help="Wait on no port: paste the address the browser ends at.")
-@click.option("--within", default=600, show_default=True, type=click.IntRange(1, 600), help="Seconds to wait for the consent.")
+@consent_options
 @AGENT
 @api_command
 @prints_lines

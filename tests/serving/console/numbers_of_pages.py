@@ -91,8 +91,6 @@ PROMISED: dict[str, tuple[str, ...]] = {
         "/v1/ledger lines storage_bytes",
         "/v1/ledger sum_of_postings",
     ),
-    "/console/files": ("/v1/files files size_bytes", "/v1/files limit_bytes", "/v1/files used_bytes"),
-    "/console/files/{file:path}": ("/v1/files files size_bytes",),
     "/console/jobs": (),
     "/console/jobs/{job}": (),
     "/console/people": (),

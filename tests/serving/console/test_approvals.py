@@ -13,12 +13,12 @@ import pytest
 
 from ferryman.domain.approvals.approval import ApprovalState
 from ferryman.domain.approvals.form import HttpForm
-from ferryman.domain.calls.continuation import ServerQuestion
 from ferryman.domain.workspaces.member import Right, Role
 from ferryman.domain.workspaces.workspace import WorkspaceState
 from ferryman.inmemory.clock import START
 from ferryman.serving import keys
 from tests.builders import build_execution
+from tests.serving.asked_questions import ANSWERS, QUESTIONS
 from tests.serving.conftest import Stage
 from tests.serving.values import build_approval, build_question
 
@@ -28,21 +28,6 @@ ID, EXECUTION = "appr_waiting", "exec_waiting"
 LIST, PATH = "/console/approvals", f"/console/approvals/{ID}"
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[2J\u200b"
 GISTS = "https://api.github.com/gists"
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "people": {"type": "integer", "minimum": 1, "maximum": 12, "title": "For <b>how</b> many"},
-        "hour": {"type": "string", "enum": ["18:00", "20:00"]},
-        "extras": {"type": "array", "items": {"type": "string", "enum": ["cake", "candles"]}},
-        "outside": {"type": "boolean"},
-    },
-    "required": ["people", "hour"],
-}
-QUESTIONS = (
-    ServerQuestion(key="booking", mode="form", message="For whom? <script>alert(1)</script>", schema=SCHEMA),
-    ServerQuestion(key="page", mode="url", message="Link it.", url="https://evil.example.com/link"),
-)
-ANSWERS = {"booking": {"people": 4, "hour": "20:00", "extras": ["cake"], "outside": True}, "page": {}}
 
 
 @pytest.fixture(autouse=True)

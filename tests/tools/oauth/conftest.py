@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from emulator.clock import EmulatorClock
 from emulator.internet import Internet
-from emulator.internet.authority import Authority
 from emulator.internet.oauth import Rules
 from tests.tools.oauth.harness import CLIENT_SECRET, LOGIN, Harness
 
 
-@pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with certificates, made once."""
-    folder = tmp_path_factory.mktemp("authority")
-    Authority(folder / "internet")
-    return folder
-
-
 @pytest.fixture
-async def harness(authority: Path, tmp_path: Path) -> AsyncIterator[Harness]:
-    folder = tmp_path / "internet"
-    shutil.copytree(authority, folder)
-    clock = EmulatorClock()
-    internet = Internet(folder, clock=clock)
+async def harness(internet: Internet, network_clock: EmulatorClock) -> Harness:
     internet.authorize(LOGIN, Rules(clients={"ferryman": None, "keyed": CLIENT_SECRET}))
     await internet.start()
-    yield Harness(internet, clock)
-    await internet.close()
+    return Harness(internet, network_clock)

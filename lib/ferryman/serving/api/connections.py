@@ -13,6 +13,8 @@ from ferryman.domain.credentials.connection import Connection, NotConnectedError
 from ferryman.domain.credentials.credential import AuthType, Label, Secret
 from ferryman.domain.credentials.value import find_value_problems
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.ports.connections import Connector
+from ferryman.ports.server_connector import ServerConnector
 from ferryman.serving.api.access import MANAGES, CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import ConflictError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
@@ -75,23 +77,31 @@ async def begin_connection(
 async def finish_connection(
     body: shapes.ConsentAnswer, task: OwnedTask, deps: Dependencies, owner: CurrentOwner
 ) -> shapes.CredentialResponse:
-    code = body.code.get_secret_value()
-    if problems := find_answer_problems(body.state, code, body.iss):
-        raise InvalidInputError(problems)
-    digest = rules.digest_state(body.state)
-    try:
-        name = await deps.connector.finish(
-            task.id, owner=owner.id, digest=digest, code=code, iss=body.iss, version=deps.sealer.version
-        )
-    except NotConnectedError as unconnected:
-        raise ConflictError(str(unconnected)) from None
+    name = await redeem_consent(deps.connector, body, task.id, owner=owner.id, version=deps.sealer.version)
     for sealed in await deps.credentials.list(task.id):
         if sealed.label.name == name:
             return shapes.to_response(sealed)
     raise ConflictError("the credential was deleted meanwhile")
 
 
-def find_answer_problems(state: str, code: str, iss: str | None) -> list[Problem]:
+async def redeem_consent(
+    connector: Connector | ServerConnector, body: shapes.ConsentAnswer, holder: str, *, owner: str, version: int
+) -> str:
+    """Have a key holder redeem a consent for a task or a server, `holder`; return the name of the credential that was stored.
+
+    Raises `InvalidInputError` for an answer that no consent page gives, and `ConflictError` where nothing was connected.
+    """
+    code = body.code.get_secret_value()
+    if problems := _find_answer_problems(body.state, code, body.iss):
+        raise InvalidInputError(problems)
+    digest = rules.digest_state(body.state)
+    try:
+        return await connector.finish(holder, owner=owner, digest=digest, code=code, iss=body.iss, version=version)
+    except NotConnectedError as unconnected:
+        raise ConflictError(str(unconnected)) from None
+
+
+def _find_answer_problems(state: str, code: str, iss: str | None) -> list[Problem]:
     """Return the problems of what a consent page led back with."""
     problems = []
     if not rules.STATE.fullmatch(state):

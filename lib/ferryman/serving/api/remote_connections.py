@@ -16,7 +16,7 @@ from ferryman.domain.remote_servers.client_document import locate_console_callba
 from ferryman.domain.remote_servers.consenting import build_connection
 from ferryman.serving.api.access import MANAGES, Dependencies
 from ferryman.serving.api.agents import OwnedAgent
-from ferryman.serving.api.connections import find_answer_problems
+from ferryman.serving.api.connections import redeem_consent
 from ferryman.serving.api.errors import ConflictError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.remote_servers import OwnedServer, find_server
@@ -75,16 +75,8 @@ async def begin_server_connection(
 async def finish_server_connection(
     body: ConsentAnswer, server: OwnedServer, agent: OwnedAgent, deps: Dependencies
 ) -> ConnectedServer:
-    code = body.code.get_secret_value()
-    if problems := find_answer_problems(body.state, code, body.iss):
-        raise InvalidInputError(problems)
-    digest = rules.digest_state(body.state)
-    try:
-        name = await deps.server_connector.finish(
-            server.id, owner=server.owner, digest=digest, code=code, iss=body.iss, version=deps.sealer.version
-        )
-    except NotConnectedError as unconnected:
-        raise ConflictError(str(unconnected)) from None
+    version = deps.sealer.version
+    name = await redeem_consent(deps.server_connector, body, server.id, owner=server.owner, version=version)
     connected = await find_server(deps, agent, server.id)
     listed = await deps.server_credentials.list(server.id)
     grant = next((sealed.grant for sealed in listed if sealed.label.name == name), None)

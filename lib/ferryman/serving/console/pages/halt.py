@@ -16,13 +16,14 @@ async def show_halt(request: ConsoleRequest) -> ConsolePage:
 async def halt(request: ConsoleRequest) -> Redirect:
     """End all executions of the owner, and let none start."""
     await request.api.put("/v1/halt")
-    return Redirect(path=PATH, done="halted")
+    return Redirect(path=request.path, done="halted")
 
 
 async def release(request: ConsoleRequest) -> Redirect:
     """Let executions start again."""
     await request.api.delete("/v1/halt")
-    return Redirect(path=PATH, done="released")
+    return Redirect(path=request.path, done="released")
 
 
-ROUTES = (ConsoleRoute(path=PATH, show=show_halt, section="overview", actions={"halt": halt, "release": release}),)
+ACTIONS = {"halt": halt, "release": release}
+ROUTES = (ConsoleRoute(path=PATH, show=show_halt, section="overview", actions=ACTIONS),)

@@ -6,8 +6,9 @@ from datetime import UTC, timedelta
 from typing import Any
 
 from ferryman.serving.console.api_client import ask_together
+from ferryman.serving.console.pages.halt import ACTIONS
 from ferryman.serving.console.plot import build_plot
-from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
+from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute
 
 SHOWN_MAX = 20
 """How many executions and approvals of a kind the overview shows, before a link to all of them."""
@@ -43,18 +44,6 @@ async def show_overview(request: ConsoleRequest) -> ConsolePage:
     return ConsolePage(template="overview.html", title="Overview", values=values)
 
 
-async def halt(request: ConsoleRequest) -> Redirect:
-    """Stop all executions of the owner, and let none start."""
-    await request.api.put("/v1/halt")
-    return Redirect(path=ROOT, done="halted")
-
-
-async def release(request: ConsoleRequest) -> Redirect:
-    """Let executions start again."""
-    await request.api.delete("/v1/halt")
-    return Redirect(path=ROOT, done="released")
-
-
 async def _read_month(request: ConsoleRequest) -> dict[str, Any]:
     """Return what was spent on the days of this month, and which tasks fire next."""
     today = request.now.astimezone(UTC).date()
@@ -73,4 +62,4 @@ async def _read_month(request: ConsoleRequest) -> dict[str, Any]:
     }
 
 
-ROUTES = (ConsoleRoute(path=ROOT, show=show_overview, section="overview", actions={"halt": halt, "release": release}),)
+ROUTES = (ConsoleRoute(path=ROOT, show=show_overview, section="overview", actions=ACTIONS),)
