@@ -58,7 +58,7 @@ def measure_pages(browser: Any, origin: str, state: Any) -> Iterator[Row]:
             shifts[path] = seen.page.evaluate("window.__shift")
     most, worst = max(requests, key=requests.__getitem__), max(shifts, key=shifts.__getitem__)
     yield f"requests of a first visit, the most of {len(requests)} pages ({most})", str(requests[most]), "5"
-    yield f"layout shift, the worst of {len(shifts)} pages", f"{shifts[worst]:.4f}", "0"
+    yield f"layout shift, the worst of {len(shifts)} pages ({worst})", f"{shifts[worst]:.4f}", "0"
 
 
 def measure_scripts(browser: Any, origin: str, state: Any) -> Iterator[Row]:
