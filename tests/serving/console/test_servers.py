@@ -255,3 +255,9 @@ async def test_a_server_that_is_added_twice_by_one_form_is_added_once(browser: B
     first, second = [await browser.send(PLACE, {**NEW, "once": "form1"}) for _ in range(2)]
     assert first.headers["location"] == second.headers["location"]
     assert find_server(stage).name == NEW["name"]
+
+
+async def test_a_server_without_a_key_is_sent_nothing_that_was_typed_for_another_kind(browser: Browser, stage: Stage) -> None:
+    sent = await browser.send(PLACE, {**NEW, "auth": "none", "bearer": VALUE})
+    assert sent.status_code == 303, sent.text
+    assert (find_server(stage).auth, find_server(stage).headers) == ("none", {})

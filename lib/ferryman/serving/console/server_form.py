@@ -10,7 +10,7 @@ from ferryman.serving.console.form_fields import FormField, read_body
 from ferryman.serving.console.forms import Form
 
 AUTH_LABELS = {
-    ServerAuth.NONE: "not at all",
+    ServerAuth.NONE: "without a key",
     ServerAuth.HEADERS: "by headers",
     ServerAuth.BEARER: "by a token (Authorization: Bearer)",
     ServerAuth.OAUTH: "by a person's consent (OAuth)",
@@ -25,7 +25,7 @@ URL_FIELD = FormField(name="url", label="URL", is_required=True, help="Its endpo
 AUTH_FIELDS = (
     FormField(
         name="auth",
-        label="Requests are authenticated",
+        label="Access",
         kind="choice",
         options=[(auth.value, label) for auth, label in AUTH_LABELS.items()],
     ),
@@ -43,10 +43,12 @@ OPEN_ROWS = 2
 
 
 def read_server(form: Form) -> dict[str, Any]:
-    """Return what the API is sent for a new server."""
+    """Return what the API is sent for a new server: of a token and headers, what its authentication has use for."""
     body = read_body(FIELDS, form)
     auth, token = body.pop("auth"), body.pop("bearer", None)
-    return {**body, "auth": {"type": auth, **({} if token is None else {"token": token})}, **read_headers(form, names=True)}
+    has_token = auth == ServerAuth.BEARER and token is not None
+    body["auth"] = {"type": auth, **({"token": token} if has_token else {})}
+    return body if auth == ServerAuth.NONE else {**body, **read_headers(form, names=True)}
 
 
 def read_headers(form: Form, *, names: bool) -> dict[str, Any]:

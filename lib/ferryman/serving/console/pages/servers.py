@@ -15,7 +15,7 @@ from ferryman.serving.console.form_fields import list_problems, read_body, repea
 from ferryman.serving.console.pages.agents import PATH as AGENTS
 from ferryman.serving.console.pages.credentials import CLIENT_FIELDS
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
-from ferryman.serving.console.server_form import FIELDS, list_rows, place_errors, read_headers, read_server
+from ferryman.serving.console.server_form import AUTH_LABELS, FIELDS, list_rows, place_errors, read_headers, read_server
 from ferryman.serving.console.tool_review import read_choices, review_tool
 
 PATH = f"{AGENTS}/{{agent}}/servers"
@@ -145,6 +145,7 @@ async def _show_servers(request: ConsoleRequest, refused: ApiProblemError | None
         values={
             "agent": agent,
             "listed": listed,
+            "auth_labels": AUTH_LABELS,
             "fields": FIELDS,
             "values": write_values(FIELDS, {"auth": "none"}) if refused is None else repeat_values(FIELDS, request.form),
             "rows": list_rows(request.form),
@@ -172,6 +173,7 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
         values={
             "agent": agent,
             "server": server,
+            "auth_labels": AUTH_LABELS,
             "tools": await to_thread(_review_all, tools["data"]),
             "next": tools["next"],
             "url_typed": request.read_field("url") or server["url"],
