@@ -54,6 +54,7 @@ CURSOR = "dGhlIGVuZCBvZiB0aGlzIHBhZ2U"
 URL = "https://api.coingecko.com/api/v3/simple/price?ids=bitcoin&vs_currencies=eur"
 DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 SCHEMA = {"type": "object", "properties": {"coin": {"type": "string"}}, "required": ["coin"], "additionalProperties": False}
+CALLED = {"called_tool": "http_get", "input": '{"url":"https://api.coingecko.com/api/v3/ping"}'}
 PRICES = {"input": "3", "output": "15", "cache_write": "3.75", "cache_read": "0.3"}
 
 _LISTED_TASK = {
@@ -292,9 +293,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         **build_server_answers(AGENT, AT),
         "startExecution": queued,
-        "startCall": queued.model_copy(
-            update={"called_tool": "http_get", "input": '{"url":"https://api.coingecko.com/api/v3/ping"}'}
-        ),
+        "startCall": queued.model_copy(update=CALLED),
         "getExecution": ended,
         "cancelExecution": queued.model_copy(update={"status": Status.KILLED, "completed_at": LATER, "cancel_requested": True}),
         **dict.fromkeys(("listTaskExecutions", "listExecutions"), execution.ExecutionList.model_validate(executions)),
