@@ -29,9 +29,10 @@ from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.audit import AuditEntry
 from ferryman.domain.workspaces.names import derive_default_agent, derive_default_workspace
 from ferryman.inmemory.clock import START
+from tests.browser.signing import sign_execution
 from tests.builders import build_execution, build_label, build_setup, build_step, build_task, build_ticket
 from tests.remote_servers import build_server
-from tests.serving.conftest import Stage, create_app
+from tests.serving.conftest import SIGNING, Stage, create_app
 from tests.serving.values import build_approval, deny_approval
 
 Texts = Callable[[str], str]
@@ -205,6 +206,8 @@ def fill(site: FilledSite, texts: Texts) -> None:
     _fill_names(site, texts)
     entry = ledger.record_reservation(memory.executions[EXECUTION], Decimal(100), at=START)
     memory.entries[entry.id] = entry
+    for name in (EXECUTION, RUNNING):
+        sign_execution(memory, name, SIGNING)
 
 
 def _build_credential(name: str, texts: Texts) -> SealedCredential:

@@ -11,7 +11,7 @@ from ferryman import verify_receipts
 ARGUMENTS_CHARACTERS_MAX = 2_000
 """How much of a call's arguments is printed; the call's own page has all of them."""
 
-PARTS_MAX = 20
+PARTS_MAX = 8
 """How many parts of a record that do not fit are named."""
 
 Audit = dict[str, Any]
@@ -21,8 +21,8 @@ def audit_chain(chain: Mapping[str, Any], record: bytes | None) -> Audit:
     """Return what verifying the chain says, and comparing the JSON of the record with it where there is one.
 
     `state` is `genuine`, `open` (without its last entry) or `wrong`, and `verdict` the verifier's sentence. With a record,
-    `fit` says whether it is what the receipts cover, `bad` names parts that are not, `bare` those that are not covered yet, and
-    `calls` and `ledger` are its calls in short and its entries.
+    `fit` says whether it is what the receipts cover: `whole`, `partly` or `wrong`; `parts` names those that are not covered yet
+    or that do not fit, of which there are `more`. `calls` and `ledger` are its calls in short and its entries.
     """
     try:
         code, sentence = verify_receipts.verify(chain)
@@ -34,17 +34,18 @@ def audit_chain(chain: Mapping[str, Any], record: bytes | None) -> Audit:
 
 def _compare(chain: Mapping[str, Any] | None, record: bytes | None) -> Audit:
     if record is None:
-        return {"fit": "unread", "bad": [], "bare": [], "calls": [], "ledger": []}
+        return {"fit": "unread", "parts": [], "more": 0, "calls": [], "ledger": []}
     document = json.loads(record)
     listed = {"calls": [_shorten(call) for call in document["calls"]], "ledger": document["ledger"]}
     if chain is None:
-        return {"fit": "unread", "bad": [], "bare": [], **listed}
+        return {"fit": "unread", "parts": [], "more": 0, **listed}
     try:
         wrong, bare = verify_receipts.compare(chain, document)
     except verify_receipts.VerificationError as error:
         wrong, bare = [str(error)], []
     fit = "wrong" if wrong else "partly" if bare else "whole"
-    return {"fit": fit, "bad": wrong[:PARTS_MAX], "bare": bare[:PARTS_MAX], **listed}
+    more = max(len(wrong or bare) - PARTS_MAX, 0)
+    return {"fit": fit, "parts": (wrong or bare)[:PARTS_MAX], "more": more, **listed}
 
 
 def _shorten(call: Mapping[str, Any]) -> Audit:

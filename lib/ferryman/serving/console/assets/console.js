@@ -49,17 +49,26 @@ export function replaceParts(parts) {
     const old = document.getElementById(id);
     if (!old) continue;
     const node = build(tree);
+    localize(node);
     if (node.isEqualNode(old)) continue;
     for (const details of old.querySelectorAll("details[open][id]")) {
       node.querySelector(`#${CSS.escape(details.id)}`)?.setAttribute("open", "");
     }
     if (old.matches("details[open]")) node.setAttribute("open", "");
     keepTyped(old, node);
-    const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+    const focused = nameFocused(old);
     old.replaceWith(node);
-    if (focused) document.getElementById(focused)?.focus();
-    localize(node);
+    if (focused) document.querySelector(focused)?.focus();
   }
+}
+
+/** Return a selector of what has the focus in `root`, by its id or where it leads; "" where nothing there has it. */
+export function nameFocused(root) {
+  const element = document.activeElement;
+  if (!root.contains(element)) return "";
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  const target = element.getAttribute("href");
+  return target ? `a[href="${CSS.escape(target)}"]` : "";
 }
 
 /** Return a moment in the reader's zone, as long as the server's text in UTC, so that nothing moves. */

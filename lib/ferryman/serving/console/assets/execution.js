@@ -1,5 +1,5 @@
 // One execution: the turns that its events change are replaced or appended, and what is large is loaded when it is opened.
-import { build, follow, localize, replaceParts } from "./console.js";
+import { build, follow, localize, nameFocused, replaceParts } from "./console.js";
 
 const turns = document.getElementById("turns");
 
@@ -32,7 +32,7 @@ function showTurn(tree) {
     turns.append(node);
     return;
   }
-  const focused = old.contains(document.activeElement) ? document.activeElement.closest("[id]")?.id : "";
+  const focused = nameFocused(old);
   for (const call of node.querySelectorAll("li.call")) {
     const before = old.querySelector(`#${CSS.escape(call.id)}`);
     if (!before) continue;
@@ -49,7 +49,7 @@ function showTurn(tree) {
     }
   }
   old.replaceWith(node);
-  if (focused) document.getElementById(focused)?.focus();
+  if (focused) document.querySelector(focused)?.focus();
   for (const details of node.querySelectorAll("details[open]")) loadOpened(details);
 }
 

@@ -21,7 +21,7 @@ HERE_ENTRIES_MAX, HERE_BYTES_MAX = 50, 65_536
 """Up to so many receipts, and so many bytes of record, are verified in this process, which takes some ms."""
 
 PAGE = 100
-UNREAD: Audit = {"fit": "unread", "bad": [], "bare": [], "calls": [], "ledger": []}
+UNREAD: Audit = {"fit": "unread", "parts": [], "more": 0, "calls": [], "ledger": []}
 
 
 async def show_audit(request: ConsoleRequest) -> ConsolePage:
