@@ -22,6 +22,7 @@ from ferryman.serving.console.pages.conversation import list_reports
 from ferryman.serving.console.pages.message import PAGE_CHARACTERS, list_parts
 from tests.builders import build_execution
 from tests.serving.conftest import Stage
+from tests.serving.test_archived_conversations import RESULT
 from tests.serving.test_chat import answer
 from tests.serving.values import build_approval
 
@@ -96,6 +97,25 @@ async def test_what_the_model_wrote_is_markdown_and_no_markup_of_its_own(browser
     page = (await browser.open(PATH)).text
     assert "<strong>bold</strong>" in page
     assert not any(text in page for text in ("<script>", "<img", "\u202e", "\x1b", "\u200b", 'href="javascript'))
+
+
+async def test_an_answer_is_its_turns_with_calls_and_then_what_it_ended_with(browser: Browser, stage: Stage) -> None:
+    wanted = {"id": "toolu_1", "name": "calculator", "arguments": {"expression": "6 * 7"}}
+    result = {**RESULT, "call": "toolu_1", "tool": "calculator", "content": "It is 42.", "parts": []}
+    turns = ({"text": "I work it out.", "calls": [wanted], "results": [result]},)
+    change_message(stage, 2, parts=turns, content="The answer is **42**.")
+    page = find_article((await browser.open(PATH)).text, 2)
+    places = [page.index(text) for text in ("I work it out.", "calculator", "6 * 7", "It is 42.", "The answer is <strong>42")]
+    assert places == sorted(places)
+
+
+async def test_the_choices_stay_in_the_part_that_a_stream_brings(browser: Browser, stage: Stage) -> None:
+    await say(browser)
+    await answer(stage, stage.queue.waiting[0].execution)
+    stream = (await browser.open(f"{PATH}/live?answer=4&model=scripted%2Fhello&tools=off")).text
+    part = json.dumps(read_stream(stream)["parts"]["parts"]["m-4"])
+    assert '"name": "model", "value": "scripted/hello"' in part
+    assert '"name": "tools"' not in part
 
 
 async def test_what_a_person_wrote_is_text(browser: Browser, stage: Stage) -> None:
@@ -186,6 +206,11 @@ async def test_without_the_tools_switch_the_answer_is_made_without_tools(browser
     answered = await browser.http.post(PATH, data=fields, headers=SAME_SITE)
     assert not stage.memory.executions[stage.queue.waiting[0].execution].enable_tools
     assert "tools=off" in answered.headers["location"]
+
+
+async def test_a_link_inside_the_conversation_keeps_the_choices(browser: Browser) -> None:
+    page = html.unescape((await browser.open(f"{PATH}?tools=off&model=scripted%2Fhello")).text)
+    assert "?branch=2&edit=1&model=scripted/hello&tools=off#f-edit" in page
 
 
 async def test_the_choices_stay_for_the_next_message(browser: Browser) -> None:

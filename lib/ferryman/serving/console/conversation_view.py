@@ -104,16 +104,17 @@ def _list_pieces(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if message["role"] != "assistant":
         return
     results = {result["toolCallId"]: result["content"] for result in message["toolResults"]}
-    texts = False
+    last = None
     for turn in message["messages"]:
         if turn["role"] != "assistant":
             continue
         if turn["content"]:
-            texts = True
+            last = turn["content"]
             yield _shorten(turn["content"])
         for call in turn.get("toolCalls", ()):
             yield {"kind": "call", "state": "", **_pick(call), "result": results.get(call["id"])}
-    if not texts and message["content"]:
+    # its turns with calls, and then what it ended with
+    if message["content"] and message["content"] != last:
         yield _shorten(message["content"])
 
 

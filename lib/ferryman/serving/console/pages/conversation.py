@@ -39,7 +39,8 @@ async def show_conversation(request: ConsoleRequest) -> ConsolePage:
 async def stream_answer(request: ConsoleRequest) -> Response:
     """Send what is written of an answer as it comes, and parts of the conversation's page where more has happened."""
     number = _read_number(request.query.get("answer", ""))
-    target = replace(request, path=f"{PATH}/{request.params['conversation_id']}", query={"branch": str(number)})
+    query = {**{name: request.query[name] for name in ("model", "tools") if name in request.query}, "branch": str(number)}
+    target = replace(request, path=f"{PATH}/{request.params['conversation_id']}", query=query)
 
     async def render(events: Sequence[RelayedEvent]) -> Mapping[str, Any]:
         sent: dict[str, Any] = {}
