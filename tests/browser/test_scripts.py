@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.filled_site import FilledSite
+from tests.browser.filled_site import APPROVAL, FilledSite
 
 from .conftest import sign_in
 
@@ -70,3 +70,15 @@ def test_a_page_says_that_it_shows_what_was_once_its_session_is_over(chromium: A
     assert page.evaluate(f"{IMPORT}.then(({{ refresh }}) => refresh([]))") is False
     assert "You are signed out" in page.get_by_role("alert").inner_text()
     context.close()
+
+
+def test_enter_in_a_field_decides_about_no_call(page: Any, origin: str) -> None:
+    page.goto(f"{origin}/console/approvals/{APPROVAL}")
+    assert [button.inner_text() for button in page.locator("form.decision button:visible").all()] == ["Approve", "Deny"]
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method))
+    page.fill("input[name=reason]", "No.")
+    page.press("input[name=reason]", "Enter")
+    page.evaluate("fetch('/healthz')")
+    page.wait_for_function("performance.getEntriesByName(`${location.origin}/healthz`).length > 0")
+    assert "POST" not in sent
