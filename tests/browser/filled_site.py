@@ -24,6 +24,7 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.files.object import Object
 from ferryman.domain.remote_servers.pin import PinState, ToolPin
 from ferryman.domain.remote_servers.server import ServerInfo
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tools.declared import DeclaredTool, Parameter, build_cluster
 from ferryman.domain.workspaces.api_key import ApiKey
 from ferryman.domain.workspaces.audit import AuditEntry
@@ -31,6 +32,7 @@ from ferryman.domain.workspaces.names import derive_default_agent, derive_defaul
 from ferryman.inmemory.clock import START
 from tests.browser.signing import sign_execution
 from tests.builders import build_execution, build_label, build_setup, build_step, build_task, build_ticket
+from tests.metering.events import build_event
 from tests.remote_servers import build_server
 from tests.serving.conftest import SIGNING, Stage, create_app
 from tests.serving.values import build_approval, deny_approval
@@ -153,6 +155,8 @@ def fill(site: FilledSite, texts: Texts) -> None:
         tools=("http_get", "http_post"),
         integrations=("calendar", "coingecko"),
         created_at=START - timedelta(days=2),
+        schedule=Schedule(type=ScheduleType.CRON, cron="0 7 * * 1"),
+        next_fire_at=START + timedelta(days=1, hours=19),
     )
     memory.credentials[TASK] = {name: _build_credential(name, texts) for name in ("COINGECKO_API_KEY", "CALENDAR_TOKEN")}
     _fill_executions(site, texts)
@@ -204,6 +208,7 @@ def fill(site: FilledSite, texts: Texts) -> None:
         **where, id="audit_1", action=texts("audit"), targets=(texts("target"),), done=True, created_at=START
     )
     _fill_names(site, texts)
+    _fill_usage(site)
     entry = ledger.record_reservation(memory.executions[EXECUTION], Decimal(100), at=START)
     memory.entries[entry.id] = entry
     for name in (EXECUTION, RUNNING):
@@ -224,6 +229,16 @@ def _fill_decision(site: FilledSite, texts: Texts) -> None:
     memory = site.stage.memory
     question = build_approval(OWNER, id=DENIED, execution=EXECUTION, task=TASK, seq=1)
     memory.approvals[DENIED] = deny_approval(question, reason=texts("decision"))
+
+
+def _fill_usage(site: FilledSite) -> None:
+    """Store what every day of the month used."""
+    for day in range(1, START.day + 1):
+        name = f"usage_{day}"
+        at = START - timedelta(days=START.day - day)
+        site.stage.memory.usage_events[name] = build_event(
+            id=name, workspace=derive_default_workspace(OWNER), agent=AGENT, at=at, llm_tokens=Decimal(4 + day * 7 % 23)
+        )
 
 
 def _fill_names(site: FilledSite, texts: Texts) -> None:
@@ -249,7 +264,7 @@ def _write_descriptor(description: str) -> str:
 
 def _fill_executions(site: FilledSite, texts: Texts) -> None:
     memory, place = site.stage.memory, derive_default_workspace(OWNER)
-    started = START - timedelta(minutes=10)
+    started = START - timedelta(seconds=95)
     known: dict[str, Any] = {
         **{"owner": OWNER, "workspace": place, "task": TASK, "input": texts("input")},
         **{"labels": {"about": texts("label")}, "created_at": started, "started_at": started, "iterations": 2},
@@ -265,7 +280,7 @@ def _fill_executions(site: FilledSite, texts: Texts) -> None:
         completed_at=START,
         error=texts("error"),
     )
-    waiting = {"waiting_for": APPROVAL, "waiting_since": START - timedelta(minutes=1)}
+    waiting = {"waiting_for": APPROVAL, "waiting_since": START - timedelta(seconds=26)}
     memory.executions[RUNNING] = build_execution(**known, **waiting, id=RUNNING, status=Status.RUNNING, credits_used=Decimal(4))
     memory.executions[TRY] = build_execution(
         **{**known, "input": json.dumps({"url": texts("argument")}), "events": 3, "tool_calls_total": 1, "iterations": 1},
@@ -309,7 +324,7 @@ def _fill_executions(site: FilledSite, texts: Texts) -> None:
 
 def _build_call(seq: int, texts: Texts) -> Ticket:
     """Return a call that has ended: those with an odd number run beside the one before, and the fifth one was refused."""
-    begins = START - timedelta(minutes=9) + timedelta(seconds=40 * (seq // 2))
+    begins = START - timedelta(seconds=90 - 30 * (seq // 2) - 4 * (seq % 2))
     arguments = {"url": texts("argument")}
     if seq == 4:
         result = ToolCallResult.from_refusal(

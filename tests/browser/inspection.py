@@ -34,7 +34,8 @@ FOCUSED = """() => {
 }"""
 
 READ = """() => {
-  const main = document.querySelector("main").cloneNode(true);
+  const main = document.querySelector("main")?.cloneNode(true);
+  if (!main) return { headings: [], data: [] };
   for (const time of main.querySelectorAll("time")) time.textContent = time.dateTime;
   const headings = [...main.querySelectorAll("h1, h2, h3")].map((e) => e.textContent.trim());
   const data = [...main.querySelectorAll("data")].map((e) => e.value);

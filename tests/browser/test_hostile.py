@@ -63,7 +63,11 @@ def hostile_watch(chromium: Any, hostile_site: FilledSite) -> Iterator[Watch]:
 def ordinary_elements(hostile_site: FilledSite, hostile_watch: Watch) -> dict[str, Any]:
     """What each page is made of where nobody is hostile."""
     store_texts(hostile_site, read_ordinary)
-    return {path: hostile_watch.open(path) or hostile_watch.page.evaluate(ELEMENTS) for path in PAGES}
+    elements = {}
+    for path in PAGES:
+        hostile_watch.open(path)
+        elements[path] = hostile_watch.page.evaluate(ELEMENTS)
+    return elements
 
 
 def store_texts(site: FilledSite, texts: Any) -> None:

@@ -27,8 +27,7 @@ def test_a_document_is_imported_after_a_dry_run_that_follows_typing_and_its_tool
         page = seen.page
         page.get_by_role("link", name="Import OpenAPI").click()
         page.fill("#f-spec", write_spec(walk))
-        made = page.locator("#made")
-        made.get_by_text("Read the prices").wait_for()
+        page.locator("#made").get_by_text("Read the prices").wait_for()
         page.locator("#made-disabled").get_by_text("news.example is not approved").wait_for()
         page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_text("Imported.").wait_for()
