@@ -202,6 +202,14 @@ async def test_an_import_too_soon_after_others_is_asked_again_by_a_page_that_fol
     assert (page.status_code, 'data-again-s="6"' in page.text) == (429, True)
 
 
+async def test_a_large_document_is_shown_in_part_and_imported_whole(browser: Browser, stage: Stage) -> None:
+    spec = write_spec(*(f"/things/{number}" for number in range(300)), description="long " * 100)
+    page = await browser.send(IMPORT, {**EMPTY, "spec": spec, "do": "dry-run"})
+    assert (page.text.count('class="tool-row"'), "The first 200 of 300." in page.text) == (200, True)
+    await import_spec(browser, spec)
+    assert len(list_names(stage)) == 300
+
+
 async def test_a_document_is_imported_by_its_url_under_the_name_of_a_cluster(browser: Browser, stage: Stage) -> None:
     stage.documents[URL] = write_spec("/a", "/b")
     sent = await browser.send(IMPORT, {**EMPTY, "url": URL, "cluster": "my api", "do": "import"})

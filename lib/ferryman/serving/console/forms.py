@@ -66,3 +66,6 @@ def parse_form(body: bytes) -> dict[str, tuple[str, ...]] | None:
         # browsers send line breaks as CR LF
         fields[name] = (*fields.get(name, ()), value.replace("\r\n", "\n"))
     return fields
+
+
+offload.preload(parse_form)
