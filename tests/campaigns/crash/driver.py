@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tests.campaigns.crash.fixtures import LEASE, Clock
+from tests.campaigns.crash.fixtures import LEASE
+from tests.campaigns.crash.peers import Clock
 
 DELIVERIES_MAX = 60
 """An execution that is not over after so many is lost."""

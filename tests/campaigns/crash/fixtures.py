@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import pickle
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any, ClassVar, Protocol, TypeVar
-from uuid import UUID
+from datetime import timedelta
+from typing import Any, Protocol
 
-from ferryman.billing.prices import Prices
-from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, PLATFORM, RECALLING, find_tool
-from ferryman.domain.approvals.form import HttpForm
+from ferryman.catalog.tools import EXTRACTING, FILES, FINDING, PASSING, PLATFORM, RECALLING
 from ferryman.domain.approvals.rules import ApprovalRule, ConfirmationMode
-from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult
-from ferryman.domain.calls.keyless_answer import KeylessAnswer
-from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.conversations.window import WindowPart
+from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration
-from ferryman.domain.executions.allowlist import check_url
-from ferryman.domain.executions.execution import OWNER, Execution
-from ferryman.domain.executions.message import Block, Prompt, Reply
-from ferryman.domain.extraction.prompt import SYSTEM as QUARANTINE
-from ferryman.domain.http.request import InboundResponse, OutboundRequest
-from ferryman.domain.http.url import parse_page_url
+from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.egress import checking
-from ferryman.egress.checks import scan_request
-from ferryman.egress.leaks import SecretScanner
-from ferryman.egress.leaks.pieces import SecretPieces
 from ferryman.inmemory.alerts import MemoryAlertQueue
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
@@ -42,28 +25,23 @@ from ferryman.inmemory.credentials import MemoryConnections
 from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.model import write_word_by_word
 from ferryman.inmemory.queue import MemoryKeptTimers, MemoryTimers
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.inmemory.usage import MemoryUsageQueue
 from ferryman.loop.dependencies import LoopDependencies
-from ferryman.loop.live import STORE_S
 from ferryman.ports.alerts import AlertQueue
 from ferryman.ports.approvals import Approvals
-from ferryman.ports.clock import Clock as ClockPort
 from ferryman.ports.contexts import Contexts
 from ferryman.ports.conversations import Conversations
 from ferryman.ports.credentials import Credentials
-from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import Executions
 from ferryman.ports.file_quotas import FileQuotas
-from ferryman.ports.gate import CallPolicy, FetchGate
+from ferryman.ports.gate import FetchGate
 from ferryman.ports.halts import Halts
 from ferryman.ports.jobs import Jobs
 from ferryman.ports.keys import PrivateKeys as KeysPort
 from ferryman.ports.metering import UsageStore
 from ferryman.ports.model import ReplyScanner as ScannerPort
-from ferryman.ports.model import ReplyWatcher
 from ferryman.ports.owners import Ledger, Owners
 from ferryman.ports.queue import Queue
 from ferryman.ports.remote_servers import RemoteServers
@@ -72,22 +50,17 @@ from ferryman.ports.tickets import Tickets
 from ferryman.ports.user_documents import UserDocuments
 from ferryman.ports.workspaces import Agents
 from ferryman.tools.approving.confirming import ApprovingDependencies
-from ferryman.tools.concierge import save_preference  # noqa: F401 - it registers itself
-from ferryman.tools.concierge.unit_of_work import UnitOfWork
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.extracting.asking import QuarantinedModel
 from ferryman.tools.extracting.extract import Extractions
 from ferryman.tools.finding.find_tools import ToolSearchCalls
 from ferryman.tools.keyless.calling import KeylessCalls
 from ferryman.tools.keyless.hook import CallHook
-from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
-from ferryman.tools.local_function.execute import answer
 from ferryman.tools.passing.pass_call import ask_for_call
 from ferryman.tools.platform.hook import PlatformHook
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.recalling.read_result import ResultReadings
 from ferryman.tools.registry import ToolRegistry
-from ferryman.tools.search import web_search_tool  # noqa: F401 - as above
 from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.tools.web.hook import WebHook
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
@@ -97,19 +70,18 @@ from tests.campaigns.crash import bucket, platform
 from tests.campaigns.crash.agents import name_place, store_agent, store_others
 from tests.campaigns.crash.chats import store_chat
 from tests.campaigns.crash.deciding import DECISIONS
-from tests.campaigns.crash.files import build_page
+from tests.campaigns.crash.local_functions import LocalFunctions, Tally
+from tests.campaigns.crash.pace import LivePace, PacedScanner
+from tests.campaigns.crash.peers import PRICES, Clock, ScriptedModel
 from tests.campaigns.crash.platform import CatalogListing, PlatformTools
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
-from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, LONG_PAGE, PLAIN, SERVER_HOST, Scenario, turn_of
+from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, SERVER_HOST, Scenario
 from tests.plain_gate import pass_unscanned, redact_plainly
-from tests.plain_pages import PlainPages, ask_web
-from tests.searxng.engines import ask_fixture
 
 LEASE = timedelta(seconds=30)
 TIMEOUT = timedelta(minutes=25)
 PUBLIC = "25.0.0.9"
 NAMES = {host: [PUBLIC] for host in (PLAIN, KEYED, HOOK, SERVER_HOST, "api.other.test")}
-PRICES = Prices({"scripted": {"input": "3", "output": "15"}})
 PRIVATE = bytes(range(96))
 NEVER_ASKED = ApprovalRule(mode=ConfirmationMode.NEVER)
 POSTS_ASKED = ApprovalRule(mode=ConfirmationMode.ALWAYS, methods=("POST",))
@@ -121,22 +93,6 @@ INTEGRATIONS = {
     for name, host, header in (("plain", PLAIN, None), ("keyed", KEYED, "Idempotency-Key"))
 }
 SECRETS = {KEY: ("plain", PLAIN, "Zq8kP2vN5xW9rT4mLb7c"), "KEYED_KEY": ("keyed", KEYED, "Hs3jD6fG1aQ0wE5yUi2o")}
-
-
-Answer = TypeVar("Answer")
-
-
-class Clock(ClockPort, Protocol):
-    """A clock the harness turns."""
-
-    def turn(self, by: timedelta | float) -> datetime: ...
-
-
-class Tally(Protocol):
-    """What was seen from outside: it outlives every process that is killed."""
-
-    def add(self, kind: str, **line: Any) -> None: ...
-    def list_lines(self, kind: str) -> list[dict[str, Any]]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,172 +124,11 @@ class Remote(ScannerPort, Protocol):
     async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket: ...
 
 
-class LivePace:
-    """How long the writer of a chat's turn waits: each turn is scanned, shown and stored once while the model writes it, and
-    the model goes on only then, on any machine."""
-
-    def __init__(self) -> None:
-        self._stored, self._scanned = asyncio.Event(), asyncio.Event()
-        self._begins = True
-
-    async def pause(self, seconds: float) -> None:
-        """Wait, as `LoopDependencies.pause`: for nothing before the turn is stored, and then until it is over."""
-        if seconds == STORE_S:
-            if self._begins:
-                self._begins = False
-                return
-            self._stored.set()
-        await asyncio.Event().wait()
-
-    async def end_turn(self) -> None:
-        """Wait until the turn under way was scanned and stored, and be ready for the next one."""
-        await self._stored.wait()
-        await self._scanned.wait()
-        self._stored, self._scanned, self._begins = asyncio.Event(), asyncio.Event(), True
-
-    async def watch(self, scanning: Awaitable[Answer]) -> Answer:
-        """Return what the scan of a window answers, and note that there was one, however it ends."""
-        try:
-            return await scanning
-        finally:
-            self._scanned.set()
-
-
-class PacedScanner:
-    """`ports.ReplyScanner` that tells the pace of each window that was scanned."""
-
-    def __init__(self, inner: ScannerPort, pace: LivePace) -> None:
-        self._inner, self._pace = inner, pace
-
-    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
-        return await self._inner.scan(execution, content)
-
-    async def scan_window(self, execution: Execution, texts: Sequence[str]) -> Sequence[WindowPart]:
-        return await self._pace.watch(self._inner.scan_window(execution, texts))
-
-
-class LocalFunctions:
-    """The functions without keys, as the orchestrator reaches them: they remember nothing that could be lost.
-
-    `files` is the function of that name, which may be in a process of its own.
-    """
-
-    def __init__(
-        self, documents: UserDocuments, tally: Tally | None = None, files: Any = None, platform: PlatformTools | None = None
-    ) -> None:
-        self._documents, self._tally, self._files, self._platform = documents, tally, files, platform
-        self._engine = ask_fixture([])
-
-    async def ask(self, function: str, body: Mapping[str, Any]) -> KeylessAnswer:
-        """Run the tool that `body` names."""
-        if function == FILES:
-            answered_file: KeylessAnswer = await self._files.ask(body)
-            return answered_file
-        if function == platform.FUNCTION:
-            assert self._platform is not None, "a scenario calls it"
-            return await self._platform.ask(body)
-        if function == "web":
-            answered_page = await ask_web(body, self._find_page(str(body["arguments"].get("url"))))
-            if self._tally is not None and answered_page.url is not None:
-                path = parse_page_url(answered_page.url).path
-                self._tally.add("effect", path=path, method=answered_page.method, key=None)
-            return answered_page
-        tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
-        if function != "concierge":
-            answered = await answer(tool_call, UUID(body["user"]), self._engine if function == "search" else None)
-            return KeylessAnswer(answered.content, answered.code)
-        db = UnitOfWork(self._documents, body["user"])
-        answered = await answer(tool_call, UUID(body["user"]), db)
-        return KeylessAnswer(answered.content, answered.code, db.close(failed=answered.code is not None))
-
-    def _find_page(self, url: str) -> PlainPages:
-        if self._tally is None or not url.endswith(LONG_PAGE):
-            return PlainPages()
-        fetched = [line for line in self._tally.list_lines("effect") if line["path"] == LONG_PAGE]
-        return PlainPages(build_page(len(fetched)).encode())
-
-
 class Keys:
     """`KeysPort`: the one there is."""
 
     async def private(self, version: int) -> bytes:
         return PRIVATE
-
-
-class ScriptedModel:
-    """`Model`: replies as the scenario says, counts its prompts, and lets the owner cancel while it thinks."""
-
-    def __init__(self, scenario: Scenario, tally: Tally, clock: Clock, executions: Executions, pace: LivePace) -> None:
-        self._scenario, self._tally, self._clock, self._executions = scenario, tally, clock, executions
-        self._pace = pace
-
-    async def reply(self, prompt: Prompt, *, watcher: ReplyWatcher | None = None) -> Reply:
-        if prompt.system == QUARANTINE:
-            self._clock.turn(self._scenario.thinks)
-            return self._scenario.extract()
-        turn = turn_of(prompt)
-        size = len(json.dumps([prompt.system, list(prompt.tools), prompt.messages]).encode())
-        price = PRICES.find(prompt.model)
-        assert price is not None
-        worst = price.compute_worst_case(prompt_bytes=size, output_tokens=prompt.max_tokens)
-        self._tally.add("asked", turn=turn, worst=str(worst))
-        self._clock.turn(self._scenario.thinks)
-        if turn == self._scenario.cancelled_at:
-            try:
-                await self._executions.cancel("e", by=OWNER, now=self._clock.now())
-            except UnavailableError:
-                await self._executions.cancel("e", by=OWNER, now=self._clock.now())  # an owner who is not heard asks again
-        reply = self._scenario.reply(prompt)
-        if watcher is not None:
-            for delta in write_word_by_word(reply.content):
-                watcher.add(delta)
-            await self._pace.end_turn()
-        return reply
-
-
-class SimulatedTransport:
-    """The gate with its wire left out: hosts are judged, pieces of keys added up, and what would be sent is counted."""
-
-    _pieces: ClassVar[dict[tuple[object, ...], SecretPieces | CallRefusedError]] = {}
-    """What the scan of a request found: the runs of a scenario send the same requests, each of which is scanned once."""
-
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-
-    def _scan(self, outbound: OutboundRequest, credentials: Collection[Credential]) -> SecretPieces:
-        secrets = tuple((credential.name, secret.reveal()) for credential in credentials for secret in credential.secrets)
-        key = (pickle.dumps(outbound), secrets)
-        if key not in self._pieces:
-            try:
-                self._pieces[key] = scan_request(outbound, SecretScanner(credentials))
-            except CallRefusedError as refused:
-                self._pieces[key] = refused
-        result = self._pieces[key]
-        if isinstance(result, CallRefusedError):
-            raise result
-        return result
-
-    async def send(
-        self,
-        outbound: OutboundRequest,
-        call: CallPolicy,
-    ) -> ToolCallResult:
-        named: dict[str, Any] = {"url": outbound.url, "method": outbound.method.value}
-        try:
-            url = check_url(find_tool(outbound.tool).policy.network, outbound.url, call.execution)
-            pieces = self._scan(outbound, call.credentials.values())
-            if call.confirm is not None and call.confirm.needs_form(host=url.host, method=named["method"]):
-                form = HttpForm(method=named["method"], url=outbound.url, headers=(), body=repr(outbound.body))
-                await call.confirm.confirm(form, host=url.host, method=named["method"])
-            if call.count is not None and (known := await call.count(pieces)) is not None:
-                raise CallRefusedError(refusal.refuse_leak(known))
-        except CallRefusedError as refused:
-            return ToolCallResult.from_refusal(outbound.tool, refused.refusal, credential=outbound.credential, **named)
-        self._tally.add("effect", path=url.path, method=outbound.method.value, key=(outbound.idempotency or (None, None))[1])
-        return ToolCallResult(outbound.tool, "done", credential_used=outbound.credential, response_status=200, **named)
-
-    async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
-        raise CallRefusedError(refusal.INTERNAL_ERROR)  # no scenario asks for anything of our own
 
 
 class OpenVault:

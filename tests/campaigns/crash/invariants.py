@@ -29,8 +29,9 @@ from ferryman.serving.api.shapes import record as shapes
 from tests.campaigns.crash.chats import StoredChat, find_unanswered
 from tests.campaigns.crash.decided import DeviceAnswer, find_contradicted, find_undecided, name_effect
 from tests.campaigns.crash.files import StoredFiles, find_misfiled
-from tests.campaigns.crash.fixtures import PRICES, SECRETS
+from tests.campaigns.crash.fixtures import SECRETS
 from tests.campaigns.crash.limits import find_beyond
+from tests.campaigns.crash.peers import PRICES
 from tests.campaigns.crash.scenarios import KEY, KEYED, PIECES, Scenario
 
 NOTHING = Decimal(0)

@@ -49,15 +49,9 @@ from tests.campaigns.crash.chats import read_chat
 from tests.campaigns.crash.decided import DeviceAnswer
 from tests.campaigns.crash.deciding import Devices
 from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive, name_wake_up
-from tests.campaigns.crash.fixtures import (
-    Ports,
-    SimulatedTransport,
-    build_loop_deps,
-    build_tool_deps,
-    store_task,
-    unseal_arguments,
-)
+from tests.campaigns.crash.fixtures import Ports, build_loop_deps, build_tool_deps, store_task, unseal_arguments
 from tests.campaigns.crash.invariants import Effect, ModelCall, Record
+from tests.campaigns.crash.peers import SimulatedTransport
 from tests.campaigns.crash.platform import list_schedules
 from tests.campaigns.crash.points import (
     ALONE,

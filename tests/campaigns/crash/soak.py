@@ -36,8 +36,9 @@ from ferryman.loop.run import deliver
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.tickets import CallRequest
 from ferryman.tools.execute_call import execute_call, scan_output
-from tests.campaigns.crash.fixtures import LEASE, Ports, SimulatedTransport, build_loop_deps, build_tool_deps, unseal_arguments
+from tests.campaigns.crash.fixtures import LEASE, Ports, build_loop_deps, build_tool_deps, unseal_arguments
 from tests.campaigns.crash.harness import INDEXES
+from tests.campaigns.crash.peers import SimulatedTransport
 from tests.campaigns.crash.scenarios import Scenario, post_call, read_call
 from tests.campaigns.crash.simulated import KeptTally, Killed, memory_ports, read_balance
 from tests.campaigns.crash.workers import build_clients, build_ports

@@ -12,7 +12,7 @@ from tests.campaigns.hostile.scenario import AddedServer, Answer, Scenario
 from tests.campaigns.hostile.spelling import fill
 
 if TYPE_CHECKING:
-    from tests.campaigns.hostile.perform import ScenarioRun
+    from tests.campaigns.hostile.scenario_run import ScenarioRun
 
 SERVERS = ("server", "server2", "server3")
 """Words for the ids of the servers, in the order of the scenario."""

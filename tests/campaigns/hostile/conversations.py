@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 
 
 def find_conversation_faults(run: ScenarioRun) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from tests.campaigns.hostile.evidence import STORAGE, Evidence
 from tests.campaigns.hostile.filed import FILES
-from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 
 HEADERS = {
     "content-disposition": r"attachment; filename=\"[A-Za-z0-9._ -]*\"; filename\*=UTF-8''[A-Za-z0-9._~%-]*",

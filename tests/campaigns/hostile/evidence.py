@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.campaigns.hostile.harness import Harness
-from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 from tests.campaigns.hostile.spelling import fill
 from tests.campaigns.hostile.upstream import ReceivedRequest
 

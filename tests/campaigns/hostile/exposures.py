@@ -14,8 +14,8 @@ from ahocorasick_rs import BytesAhoCorasick
 from tests.campaigns.hostile.added import locate
 from tests.campaigns.hostile.evidence import API_ANSWERS, BUCKET, STORAGE, Evidence
 from tests.campaigns.hostile.filed import FILES
-from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, KEYS, OWN_HEADER, PARAM, PUBLIC
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 from tests.campaigns.hostile.spelling import WAYS, fill, reduce_to_letters
 from tests.campaigns.hostile.upstream import ReceivedRequest
 

@@ -17,9 +17,9 @@ from tests.campaigns.hostile.downloads import find_download_faults, find_signatu
 from tests.campaigns.hostile.evidence import Evidence
 from tests.campaigns.hostile.exposures import find_exposures
 from tests.campaigns.hostile.labels import find_claims
-from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.reading import find_misdescribed, find_misreadings
 from tests.campaigns.hostile.scenario import BEARER, HEADER, KEYS, PARAM, PUBLIC
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 from tests.campaigns.hostile.shown import find_foreign, find_unshown, find_whispers
 from tests.campaigns.hostile.spelling import fill
 from tests.campaigns.hostile.upstream import ReceivedRequest

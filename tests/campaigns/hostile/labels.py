@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.reading import NOTICE
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 
 
 def find_claims(run: ScenarioRun) -> Iterable[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tests.campaigns.hostile.exposures import ESCAPE, character
-from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 
 SHOWN_MAX = 50_000
 _READ_ON = (

@@ -15,9 +15,10 @@ from tests.campaigns.hostile.evidence import gather
 from tests.campaigns.hostile.harness import Harness, start_harness
 from tests.campaigns.hostile.judge import Verdict, judge_runs
 from tests.campaigns.hostile.laundering.campaign import LaunderingScenario
-from tests.campaigns.hostile.perform import ScenarioRun, prepare_run, run_scenario
+from tests.campaigns.hostile.perform import run_scenario
 from tests.campaigns.hostile.replacements import ROOT
 from tests.campaigns.hostile.scenario import Scenario
+from tests.campaigns.hostile.scenario_run import ScenarioRun, prepare_run
 
 AT_ONCE = 16
 AGAIN = ", again"

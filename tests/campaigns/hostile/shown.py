@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 from tests.campaigns.hostile.spelling import fill
 
 

@@ -14,8 +14,8 @@ from tests.campaigns.hostile.conversations import find_conversation_faults
 from tests.campaigns.hostile.evidence import Evidence
 from tests.campaigns.hostile.exposures import PARTIAL
 from tests.campaigns.hostile.judge import judge_runs
-from tests.campaigns.hostile.perform import ScenarioRun, prepare_run
 from tests.campaigns.hostile.scenario import BEARER, PARAM, PUBLIC, Act, Scenario, call, call_api, call_once, call_tools, finish
+from tests.campaigns.hostile.scenario_run import ScenarioRun, prepare_run
 from tests.campaigns.hostile.spelling import WAYS
 from tests.campaigns.hostile.upstream import ReceivedRequest
 

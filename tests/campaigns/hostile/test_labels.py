@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.campaigns.hostile.labels import find_claims
-from tests.campaigns.hostile.perform import prepare_run
 from tests.campaigns.hostile.scenario import Scenario, finish
+from tests.campaigns.hostile.scenario_run import prepare_run
 
 SOURCE = {"tool": "http_get", "call": 0, "url": "https://a.test/b", "credential": None}
 LABEL = {"integrity": "untrusted", "confidentiality": "owner", "sources": [SOURCE], "more": False}

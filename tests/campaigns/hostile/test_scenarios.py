@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from tests.campaigns.hostile.laundering.campaign import SCENARIOS as LAUNDERING
-from tests.campaigns.hostile.perform import list_texts, prepare_run
 from tests.campaigns.hostile.scenario import Scenario
+from tests.campaigns.hostile.scenario_run import list_texts, prepare_run
 from tests.campaigns.hostile.scenarios import SCENARIOS
 from tests.campaigns.hostile.spelling import fill
 

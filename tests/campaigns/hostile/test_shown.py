@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.campaigns.hostile.downloads import find_download_faults
-from tests.campaigns.hostile.perform import ScenarioRun, prepare_run
 from tests.campaigns.hostile.scenario import Act, Scenario
+from tests.campaigns.hostile.scenario_run import ScenarioRun, prepare_run
 from tests.campaigns.hostile.shown import find_unshown, find_whispers
 
 SAFE = [

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import unquote, unquote_plus
 
 from tests.campaigns.hostile.added import locate
-from tests.campaigns.hostile.perform import ScenarioRun
 from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, HOOK, OWN_HEADER, PARAM, PUBLIC
+from tests.campaigns.hostile.scenario_run import ScenarioRun
 from tests.campaigns.hostile.spelling import fill
 from tests.campaigns.hostile.upstream import ENGINE, ReceivedRequest
 

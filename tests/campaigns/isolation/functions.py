@@ -55,7 +55,8 @@ from ferryman.tools.registry import ToolRegistry
 from ferryman.tools.web.hook import WebHook
 from ferryman.vault import seal
 from ferryman.vault.vault import Vault
-from tests.campaigns.crash.fixtures import LocalFunctions, Ports, build_loop_deps, build_tool_deps
+from tests.campaigns.crash.fixtures import Ports, build_loop_deps, build_tool_deps
+from tests.campaigns.crash.local_functions import LocalFunctions
 from tests.campaigns.crash.platform import PlatformTools
 from tests.campaigns.crash.scenarios import Scenario
 from tests.campaigns.crash.simulated import KeptTally, memory_ports

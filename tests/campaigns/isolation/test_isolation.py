@@ -13,7 +13,7 @@ from ferryman.domain.owners.limit import LimitReachedError
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.workspaces.names import derive_default_workspace
 from ferryman.inmemory.tasks import MemoryTasks
-from tests.campaigns.crash.fixtures import LocalFunctions
+from tests.campaigns.crash.local_functions import LocalFunctions
 from tests.campaigns.isolation import functions
 from tests.campaigns.isolation.attempts import SLOT, draw_attempts, list_attempts
 from tests.campaigns.isolation.belongings import make_belongings
