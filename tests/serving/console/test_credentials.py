@@ -11,6 +11,7 @@ import pytest
 
 from ferryman.domain.credentials.connection import NotConnectedError
 from ferryman.domain.remote_servers.client_document import CONSOLE_CALLBACK
+from ferryman.domain.workspaces.member import Role
 from ferryman.serving.console.consents import MCP, locate_callback
 from tests.builders import build_task
 from tests.canaries import canary
@@ -64,6 +65,12 @@ async def test_a_refused_form_keeps_what_was_typed_but_the_value(browser: Browse
 
 async def test_browsers_fill_in_no_password_of_theirs(browser: Browser) -> None:
     assert re.search(r'name="value" type="password" value="" autocomplete="new-password"', (await browser.open(PATH)).text)
+
+
+async def test_a_member_who_may_only_read_stores_nothing(browser: Browser, stage: Stage) -> None:
+    await browser.sign_in(stage.member(Role.VIEWER)["Authorization"].removeprefix("Bearer "))
+    page = await browser.send(PATH, FIELDS)
+    assert (page.status_code, SECRET in page.text, "task_one" in stage.memory.credentials) == (403, False, False)
 
 
 async def test_a_name_leads_to_no_other_route(browser: Browser, stage: Stage) -> None:
