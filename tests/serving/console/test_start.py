@@ -21,6 +21,7 @@ async def test_the_overview_leads_there_while_there_is_no_task(browser: Browser)
 @pytest.mark.parametrize("template", [first.id for first in FIRST_TASKS])
 async def test_a_template_becomes_a_task(browser: Browser, client: httpx.AsyncClient, template: str) -> None:
     answer = await browser.send(PATH, {"do": "create", "template": template, "model": "", "once": "once"})
+    assert answer.status_code == 303, answer.text
     (task,) = (await client.get("/v1/tasks")).json()["tasks"]
     assert str(answer.url.join(answer.headers["location"]).path) == f"/console/tasks/{task['task_id']}"
     assert task["model"] == f"scripted/{template}"
