@@ -32,6 +32,7 @@ NAMING = frozenset(
         "parent",
         "previous",
         "question",
+        "receipt",
         "seq",
         "start",
         "status",
