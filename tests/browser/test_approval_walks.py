@@ -37,8 +37,8 @@ def list_waiting(walk: Walk) -> list[str]:
 
 
 def get(walk: Walk, approval: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = walk.run(walk.journey.client.get_approval(approval))
-    return found
+    approval_of_api: Mapping[str, Any] = walk.run(walk.journey.client.get_approval(approval))
+    return approval_of_api
 
 
 def press(seen: Watch, *keys: str) -> None:

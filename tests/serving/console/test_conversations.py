@@ -100,9 +100,9 @@ async def test_what_the_model_wrote_is_markdown_and_no_markup_of_its_own(browser
 
 
 async def test_an_answer_is_its_turns_with_calls_and_then_what_it_ended_with(browser: Browser, stage: Stage) -> None:
-    wanted = {"id": "toolu_1", "name": "calculator", "arguments": {"expression": "6 * 7"}}
+    invoked = {"id": "toolu_1", "name": "calculator", "arguments": {"expression": "6 * 7"}}
     result = {**RESULT, "call": "toolu_1", "tool": "calculator", "content": "It is 42.", "parts": []}
-    turns = ({"text": "I work it out.", "calls": [wanted], "results": [result]},)
+    turns = ({"text": "I work it out.", "calls": [invoked], "results": [result]},)
     change_message(stage, 2, parts=turns, content="The answer is **42**.")
     page = find_article((await browser.open(PATH)).text, 2)
     places = [page.index(text) for text in ("I work it out.", "calculator", "6 * 7", "It is 42.", "The answer is <strong>42")]
