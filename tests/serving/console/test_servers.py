@@ -261,3 +261,14 @@ async def test_a_server_without_a_key_is_sent_nothing_that_was_typed_for_another
     sent = await browser.send(PLACE, {**NEW, "auth": "none", "bearer": VALUE})
     assert sent.status_code == 303, sent.text
     assert (find_server(stage).auth, find_server(stage).headers) == ("none", {})
+
+
+async def test_what_is_wrong_with_a_header_is_said_by_its_place(browser: Browser) -> None:
+    sent = await browser.send(PLACE, {**NEW, "header.0": "Mcp-Session-Id"})
+    assert "<b>Header 1</b> is a header that the protocol sets" in sent.text
+
+
+async def test_why_a_tool_is_not_disabled_is_said_beside_it(browser: Browser, page: str) -> None:
+    answer = await browser.send(page, {"do": "disable-tools", "tool": await read_choices(browser, page)})
+    assert answer.status_code == 422
+    assert '<p class="bad" role="alert"><bdi class="foreign">is no tool that was accepted</bdi></p>' in answer.text

@@ -80,3 +80,11 @@ def place_errors(errors: Mapping[str, str], form: Form) -> dict[str, str]:
         else:
             placed[{"auth.token": "bearer", "auth.type": "auth"}.get(name, name)] = message
     return placed
+
+
+def label_errors(errors: Mapping[str, str]) -> dict[str, str]:
+    """Return the errors of this form by what the page calls its fields."""
+    labels = {item.name: item.label for item in FIELDS}
+    for row in range(HEADERS_MAX):
+        labels |= {f"header.{row}": f"Header {row + 1}", f"stored.{row}": f"Header {row + 1}, stored as"}
+    return {labels.get(name, name): message for name, message in errors.items()}

@@ -15,7 +15,15 @@ from ferryman.serving.console.form_fields import list_problems, read_body, repea
 from ferryman.serving.console.pages.agents import PATH as AGENTS
 from ferryman.serving.console.pages.credentials import CLIENT_FIELDS
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
-from ferryman.serving.console.server_form import AUTH_LABELS, FIELDS, list_rows, place_errors, read_headers, read_server
+from ferryman.serving.console.server_form import (
+    AUTH_LABELS,
+    FIELDS,
+    label_errors,
+    list_rows,
+    place_errors,
+    read_headers,
+    read_server,
+)
 from ferryman.serving.console.tool_review import read_choices, review_tool
 
 PATH = f"{AGENTS}/{{agent}}/servers"
@@ -139,6 +147,7 @@ async def _show_servers(request: ConsoleRequest, refused: ApiProblemError | None
     agent, listed = await ask_together(
         request.api.get(f"/v1/agents/{request.params['agent']}"), request.api.get(_locate(request), limit=100)
     )
+    errors = place_errors(list_problems(refused), request.form)
     return ConsolePage(
         template="servers.html",
         title=f"MCP servers of {show_text(agent['name'])}",
@@ -149,7 +158,8 @@ async def _show_servers(request: ConsoleRequest, refused: ApiProblemError | None
             "fields": FIELDS,
             "values": write_values(FIELDS, {"auth": "none"}) if refused is None else repeat_values(FIELDS, request.form),
             "rows": list_rows(request.form),
-            "errors": place_errors(list_problems(refused), request.form),
+            "errors": errors,
+            "labelled_errors": label_errors(errors),
             "here": f"{AGENTS}/{agent['agent_id']}/servers",
         },
         status=200 if refused is None else refused.status,
@@ -178,7 +188,8 @@ async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None)
             "next": tools["next"],
             "url_typed": request.read_field("url") or server["url"],
             "rows": list_rows(request.form),
-            "errors": {show_text(name): show_text(message) for name, message in errors.items()},
+            "errors": errors,
+            "labelled_errors": {show_text(name): show_text(message) for name, message in label_errors(errors).items()},
             "servers_page": page,
             "here": f"{page}/{server['server_id']}",
         },
