@@ -15,7 +15,7 @@ TITLES = tuple(text.replace("\n", " ")[:90] for text in SHORT[::40])
 """Names are short: every fortieth string, so that each kind is there."""
 
 
-async def plant_texts(journey: Journey) -> list[str]:
+async def write_texts(journey: Journey) -> list[str]:
     """Return the pages that show what was planted."""
     await journey.serve(HOST, body=ALL)
     client, pages = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.browser.planting import plant_texts
+from tests.browser.planting import write_texts
 from tests.browser.walks import StackSite, start_walk
 
 CLOBBERED = """() => [document.querySelectorAll("main#main").length, document.querySelectorAll("main h1").length,
@@ -14,7 +14,7 @@ CLOBBERED = """() => [document.querySelectorAll("main#main").length, document.qu
 def test_no_hostile_string_of_a_member_a_model_or_an_upstream_is_more_than_text(chromium: Any, stack_site: StackSite) -> None:
     wrong = {}
     with start_walk(chromium, stack_site, "guru") as walk, walk.open() as seen:
-        pages = walk.run(plant_texts(walk.journey))
+        pages = walk.run(write_texts(walk.journey))
         for page in pages:
             problems = seen.open(page)
             problems += [f"ran: {what}" for what in seen.page.evaluate("window.__ran")]
