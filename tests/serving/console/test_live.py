@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ferryman.serving.api.errors import TooManyRequestsError
+from ferryman.serving.console import live
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.cookies import NAME
 from ferryman.serving.console.live import RelayedEvent, read_events, send_rendered
@@ -50,6 +54,41 @@ async def test_a_stream_ends_where_the_api_refuses_what_it_shows(app: FastAPI, b
         raise ApiProblemError(404, {})
 
     assert [frame async for frame in send_rendered(build_request(app, stage, browser), read_events(split([])), render)] == []
+
+
+async def test_what_the_api_has_no_time_for_is_asked_for_again(
+    app: FastAPI, browser: Browser, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "AGAIN_S", 0)
+    refusals = [ApiProblemError(429, {}), TooManyRequestsError("too many pages", after_s=1)]
+
+    async def render(_: Sequence[RelayedEvent]) -> Mapping[str, Any]:
+        if refusals:
+            raise refusals.pop()
+        return {"parts": {}}
+
+    events = read_events(split([]))
+    assert len([frame async for frame in send_rendered(build_request(app, stage, browser), events, render)]) == 1
+
+
+async def test_many_pages_of_one_owner_do_not_ask_at_once(app: FastAPI, browser: Browser, stage: Stage) -> None:
+    under_way, counts = 0, []
+
+    async def render(_: Sequence[RelayedEvent]) -> Mapping[str, Any]:
+        nonlocal under_way
+        under_way += 1
+        counts.append(under_way)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        under_way -= 1
+        return {}
+
+    async def watch() -> None:
+        async for _ in send_rendered(build_request(app, stage, browser), read_events(split([])), render):
+            pass
+
+    await asyncio.gather(*(watch() for _ in range(20)))
+    assert (len(counts), max(counts)) == (20, 2)
 
 
 async def test_nothing_more_is_sent_to_who_has_signed_out(app: FastAPI, browser: Browser, stage: Stage) -> None:

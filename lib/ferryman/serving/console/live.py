@@ -28,6 +28,9 @@ CHECK_S = 1.0
 PAUSE_S = 0.05
 """How long events gather after each rendering: of a burst there are at most twenty in a second."""
 
+TOO_MANY, AGAIN_S = 429, 1.0
+"""The status of what the API has no time for, and after how many seconds it is asked again."""
+
 EVENTS_WAITING_MAX = 1_000
 """How many events wait to be rendered; then the API's stream waits."""
 
@@ -101,7 +104,7 @@ async def send_rendered(
                 batch.append(waiting.get_nowait())
             known = [event for event in batch if event is not None]
             if known:
-                rendered, is_signed_in = await ask_together(render(known), _is_signed_in(request))
+                rendered, is_signed_in = await ask_together(_render_in_turn(request, known, render), _is_signed_in(request))
                 if not is_signed_in:
                     return
                 frames = list(rendered.items())
@@ -116,6 +119,20 @@ async def send_rendered(
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _render_in_turn(request: ConsoleRequest, events: Sequence[RelayedEvent], render: RenderEvents) -> Mapping[str, Any]:
+    """Return what `render` makes of the events, beside few others of the owner, and later where the API has no time for it."""
+    deps: ApiDependencies = request.request.app.state.deps
+    while True:
+        try:
+            async with deps.live_of.turn(request.session.owner):
+                return await render(events)
+        except (ApiProblemError, HTTPException) as error:
+            status = error.status if isinstance(error, ApiProblemError) else error.status_code
+            if status != TOO_MANY or not await _is_signed_in(request):
+                raise
+        await asyncio.sleep(AGAIN_S)
 
 
 async def _read_all(events: AsyncIterator[RelayedEvent], waiting: asyncio.Queue[RelayedEvent | None]) -> None:
