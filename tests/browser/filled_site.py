@@ -308,6 +308,7 @@ def _fill_executions(site: FilledSite, texts: Texts) -> None:
                 content=({"type": "text", "text": texts("say")}, *uses),
                 stop_reason="tool_use",
                 calls=CALLS,
+                usage=Usage(input_tokens=900, output_tokens=140),
                 at=started + timedelta(seconds=3),
             )
         }

@@ -50,7 +50,7 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         state = sign_in(browser, origin, site.key)
         for name, path in PICTURES.items():
-            with watch(browser, origin, state, width=WIDTH) as seen:
+            with watch(browser, origin, state, width=WIDTH, reduced_motion="reduce") as seen:
                 seen.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
                 problems = seen.open(path)
                 file = ROOT / "docs" / "images" / f"console-{name}.png"

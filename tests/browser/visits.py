@@ -120,6 +120,10 @@ class Watch:
         answer = self.page.evaluate("(options) => axe.run(options)", {"resultTypes": ["violations"], **only})
         return [_describe(rule) for rule in answer["violations"]]
 
+    def has_shifted(self) -> bool:
+        """Return whether anything has moved since the page was opened."""
+        return bool(self.page.evaluate("window.__shift") > 0)
+
     def measure_layout(self) -> list[str]:
         """Return what moves or does not fit: shifts of the layout, and a page that is wider than the screen."""
         shift = self.page.evaluate("window.__shift")
