@@ -173,6 +173,8 @@ class ApiDependencies:
     requests_of_owner: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_OWNER), repr=False)
     pages_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)
     """Pages of the console that are rendered, in threads: those of one owner one after the other."""
+    reads_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_KEY), repr=False)
+    """What pages of the console read with one API key: a window of many tabs waits, and is not refused as a flood is."""
     live_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(2), repr=False)
     """Live pages of the console that ask for what has changed: all that are open learn of one event at the same moment."""
     checks: SharedChecks = field(default_factory=SharedChecks, repr=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -17,10 +17,15 @@ from urllib.parse import quote, urlencode
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Scope
 
+from ferryman.composition.api import ApiDependencies
 from ferryman.domain.console_sessions.session import ConsoleSession
 from ferryman.serving.api.access import KEY_DIGEST, SESSION_ENTRY, WORKSPACE_HEADER
+from ferryman.serving.api.limits import REQUEST_S, take_turn
 
 ONCE_CHARACTERS_MAX = 100
+
+READS_WAITING_MAX = 300
+"""How much of what pages read with one API key waits for its turn; one more is answered with 429."""
 
 STREAM_MESSAGES_MAX = 16
 """How many parts of a stream wait for a slow reader; then its sender waits."""
@@ -99,8 +104,16 @@ class ApiClient:
 
         Raises `ApiProblemError`.
         """
-        async with self.open(method, path, query=query, body=body, content=content, headers=headers) as (answer, parts):
+        opened = self.open(method, path, query=query, body=body, content=content, headers=headers)
+        async with self._take_turn(method), opened as (answer, parts):
             return ApiAnswer(status=answer.status, headers=answer.headers, content=b"".join([part async for part in parts]))
+
+    def _take_turn(self, method: str) -> AbstractAsyncContextManager[None]:
+        """Return what holds a turn for as long as something is read; a change takes the API's turn alone."""
+        if method != "GET":
+            return nullcontext()
+        deps: ApiDependencies = self.app.state.deps  # type: ignore[attr-defined] # the API has it
+        return take_turn(deps.reads_of, self.session.digest, most=READS_WAITING_MAX, within_s=REQUEST_S, what="pages")
 
     @asynccontextmanager
     async def open(
