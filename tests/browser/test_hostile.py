@@ -72,7 +72,9 @@ def ordinary_elements(hostile_site: FilledSite, hostile_watch: Watch) -> dict[st
 
 def store_texts(site: FilledSite, texts: Any) -> None:
     """Put texts into every field. The names of a site's files are as many as there were texts."""
-    site.stage.objects._objects.clear()
+    objects = site.stage.objects._objects
+    for key in [key for key in objects if not key.endswith("/notes.md")]:
+        del objects[key]
     fill(site, texts)
 
 
