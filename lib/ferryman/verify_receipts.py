@@ -73,43 +73,31 @@ def fits(form: Any, value: Any) -> bool:
     return isinstance(value, str) and value.isascii() and re.fullmatch(form, value) is not None
 
 
-def genuine(document: Any, pinned: Mapping[str, str] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def genuine(document: Any, pinned: Mapping[str, str] | None, at: int = 0, before: str = GENESIS) -> Iterator[tuple[str, Any]]:
     """Yield each entry that is of its form, chained and signed, with its place in words; raise `VerificationError`."""
     members = {name: type(value) for name, value in {"next": None, **document}.items()} if isinstance(document, dict) else {}
     need(members == MEMBERS and document["format"] == FORMAT, f"it is no document of the format {FORMAT}, as it must be")
-    keys, before = pinned or document["keys"], GENESIS
+    keys = pinned or document["keys"]
     need(fits({VERSION: HEX}, keys), "a public key of the document is not one")
-    for place, entry in enumerate(document["entries"]):
+    for place, entry in enumerate(document["entries"], at):
         kind = entry.get("kind") if isinstance(entry, dict) else None
         need(isinstance(kind, str) and kind in KINDS, f"entry {place} is of no kind that there is")
-        where = f"entry {place} ({kind})"
-        check_form(where, entry)
+        where, form = f"entry {place} ({kind})", KINDS[str(kind)]
+        for name, due in {**dict.fromkeys({**form, **entry}, 0), **form}.items():
+            need(due != 0 and fits(due, entry.get(name, due and "")), f"{where}: {name} is missing, too much or malformed")
         need(entry["execution"] == document["execution"], f"{where} belongs to another execution")
         need(entry["number"] == place, f"{where} is numbered {entry['number']}: one was taken out, put in or moved")
         need(entry["previous"] == before, f"{where} does not follow from the entry before it")
-        check_signature(where, entry, keys)
-        before = entry["hash"]
+        content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
+        need(entry["hash"] == digest(content, DOMAIN), f"{where} was changed: its hash is not that of its content")
+        version, before = str(entry["key"]), entry["hash"]
+        need(version in keys, f"{where} is signed with version {version} of the key, which is not among the public keys")
+        try:
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(keys[version]))
+            key.verify(bytes.fromhex(entry["signature"]), bytes.fromhex(before))
+        except InvalidSignature:
+            raise VerificationError(f"{where} does not bear a signature of version {version} of the key") from None
         yield where, entry
-
-
-def check_form(where: str, entry: Mapping[str, Any]) -> None:
-    """Raise `VerificationError` unless an entry, which is of a known kind, has the members of its kind and no others."""
-    form = KINDS[str(entry["kind"])]
-    for name, due in {**dict.fromkeys({**form, **entry}, 0), **form}.items():
-        need(due != 0 and fits(due, entry.get(name, due and "")), f"{where}: {name} is missing, too much or malformed")
-
-
-def check_signature(where: str, entry: Mapping[str, Any], keys: Mapping[str, str]) -> None:
-    """Raise `VerificationError` unless an entry of the right form has the hash of its content and a signature of a key."""
-    content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
-    need(entry["hash"] == digest(content, DOMAIN), f"{where} was changed: its hash is not that of its content")
-    version = str(entry["key"])
-    need(version in keys, f"{where} is signed with version {version} of the key, which is not among the public keys")
-    try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(keys[version]))
-        key.verify(bytes.fromhex(entry["signature"]), bytes.fromhex(entry["hash"]))
-    except InvalidSignature:
-        raise VerificationError(f"{where} does not bear a signature of version {version} of the key") from None
 
 
 def verify(document: Any, pinned: Mapping[str, str] | None = None) -> tuple[int, str]:

@@ -132,7 +132,8 @@ async def make_execution(deployment: Deployment, mine: Belongings) -> str:
     mine.ids[WAITING] = str(started[0])
     result = ToolCallResult(tool="http_get", content=mine.word, response_status=200)
     ticket = build_ticket(call="toolu_1", display_arguments={"url": f"https://{mine.word}.example/"})
-    memory.steps[execution] = {1: build_step(content=({"type": "text", "text": mine.word},), stop_reason="tool_use", calls=1)}
+    turn = build_step(content=({"type": "text", "text": mine.word},), stop_reason="tool_use", calls=1)
+    memory.steps[execution] = {1: turn, 2: replace(turn, number=2, first_call=2, calls=0, event=6)}
     settled = replace(ticket, state=TicketState.SETTLED, settled_at=START, result=result)
     memory.tickets[execution] = {0: settled, 1: replace(settled, seq=1, call="toolu_2")}
     memory.alerts.update({alert.id: alert for alert in (_build_alert(deployment, mine, percent) for percent in (50, 80))})

@@ -25,14 +25,12 @@ def check_receipts(
 
 
 def _find_problem(entry: Mapping[str, Any], keys: Mapping[str, str], call: Mapping[str, Any]) -> str:
-    # a receipt that was read has every optional member of its kind
-    signed = {name: value for name, value in entry.items() if value is not None or name == "parent"}
+    chain = {"format": verify_receipts.FORMAT, "execution": entry["execution"], "entries": [entry], "keys": keys}
     try:
-        verify_receipts.check_form("it", signed)
-        verify_receipts.check_signature("it", signed, keys)
+        list(verify_receipts.genuine(chain, None, entry["number"], entry["previous"]))
     except verify_receipts.VerificationError as error:
         return str(error)
-    covered = signed["covers"].get(f"calls/{call['seq']}/arguments")
+    covered = entry["covers"].get(f"calls/{call['seq']}/arguments")
     if covered is not None and covered != verify_receipts.digest(call["arguments"]):
         return "it covers other arguments than the call has"
     return ""
