@@ -9,7 +9,7 @@ CLICKS_MAX = 4
 
 
 def test_a_first_task_is_finished_after_four_clicks(walk: Walk) -> None:
-    clicks = ["text=Make your first one", "button[value=create]", "button[value=start]"]
+    clicks = ["text=Create your first task", "button[value=create]", "button[value=start]"]
     assert len(clicks) <= CLICKS_MAX
     with walk.open("/console") as seen:
         for where in clicks:

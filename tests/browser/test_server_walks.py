@@ -70,7 +70,7 @@ def test_a_consent_leads_to_another_site_and_back_to_what_is_connected(walk: Wal
     with walk.open(f"/console/agents/{agent}/servers/{server['server_id']}/connect") as seen:
         page = seen.page
         page.route("https://login-*/**", show_link_back)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         page.get_by_role("link", name=f"Go to login-{walk.journey.name}.example.com").click()
         page.get_by_role("link", name="Allow").click()
         page.get_by_text("Connected.").wait_for()

@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
 from ferryman.domain.tasks.task import DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX
+from ferryman.domain.workspaces.api_key import KEY_DAYS_MAX
+from ferryman.domain.workspaces.rules import RETENTION_DAYS_MAX
 
 Answers = Sequence[tuple[str, str, Any]]
 
@@ -183,7 +186,7 @@ def count_agent(answers: Answers) -> list[object]:
     """Return how many servers an agent has, how many tools of its policy are not implemented, and the limits of its texts."""
     rows = [row for body in find_bodies(answers, "/v1/agents/agent_ann/policy") for row in body["tools"]]
     missing = sum(row["taken_by"] == ["catalog"] for row in rows)
-    return [*count_items("servers")(answers), missing, *state_text_limits(answers)]
+    return [*count_items("servers")(answers), missing, *list_field_limits(answers)]
 
 
 def count_waiting_tools(answers: Answers) -> list[object]:
@@ -192,9 +195,10 @@ def count_waiting_tools(answers: Answers) -> list[object]:
     return [server["tools"]["new"] + server["tools"]["changed"] for server in servers]
 
 
-def state_text_limits(_: Answers) -> list[object]:
-    """Return the limits of texts that a form says beside its fields."""
-    return [DESCRIPTION_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX]
+def list_field_limits(_: Answers) -> list[object]:
+    """Return the limits that forms name beside their fields."""
+    texts = [DESCRIPTION_CHARACTERS_MAX, INPUT_CHARACTERS_MAX, PROMPT_CHARACTERS_MAX]
+    return [*texts, KEY_DAYS_MAX, RETENTION_DAYS_MAX]
 
 
 def measure_message(answers: Answers) -> list[object]:
@@ -210,7 +214,9 @@ DERIVED: dict[str, Callable[[Answers], list[object]]] = {
     "/console/agents/{agent}/servers": count_waiting_tools,
     "/console/conversations/{conversation_id}/messages/{number}": measure_message,
     "/console/executions/{execution}": measure_execution,
+    "/console/people": list_field_limits,
     "/console/tasks": count_items("tools"),
-    "/console/tasks/new": state_text_limits,
-    "/console/tasks/{task}": state_text_limits,
+    "/console/tasks/new": list_field_limits,
+    "/console/tasks/{task}": list_field_limits,
+    "/console/workspaces/{workspace}": list_field_limits,
 }

@@ -41,7 +41,7 @@ def _store_agent(stage: Stage) -> None:
 async def read_form(browser: Browser) -> dict[str, str]:
     """Return what the form of the fields has typed in it."""
     markup = (await browser.open(PATH)).text
-    form = markup[markup.index("<h2>Fields</h2>") :]
+    form = markup[markup.index("<h2>Settings</h2>") :]
     fields = dict(re.findall(r'<input id="f-[^"]*" name="([^"]*)" type="text" value="([^"]*)"', form))
     fields |= dict(re.findall(r'<textarea id="f-([^"]*)"[^>]*>\n([^<]*)</textarea>', form))
     for name, options in re.findall(r'<select id="f-([^"]*)".*?>(.*?)</select>', form, re.DOTALL):

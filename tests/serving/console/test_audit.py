@@ -53,7 +53,7 @@ async def test_each_receipt_is_found_by_its_number(browser: Browser, hashes: lis
 
 
 async def test_a_record_that_is_as_it_was_signed_fits(browser: Browser) -> None:
-    assert "The record is, part by part, what the receipts cover." in (await browser.open(PATH)).text
+    assert "Every part of the record matches the receipts." in (await browser.open(PATH)).text
 
 
 async def test_a_record_that_was_changed_does_not_fit(browser: Browser, stage: Stage) -> None:

@@ -64,7 +64,7 @@ async def test_conversations_are_listed_with_their_titles(browser: Browser) -> N
 
 async def test_a_list_without_conversations_says_so(browser: Browser, stage: Stage) -> None:
     stage.memory.conversations.clear()
-    assert "Nothing was said yet." in (await browser.open(LIST)).text
+    assert "There is no conversation yet." in (await browser.open(LIST)).text
 
 
 async def test_a_conversation_begins_with_an_agent_and_opens(browser: Browser, stage: Stage) -> None:

@@ -52,7 +52,7 @@ async def test_every_file_of_the_workspace_is_listed_and_leads_to_its_page(brows
 
 async def test_the_list_is_of_what_begins_so(browser: Browser) -> None:
     assert "100%" in (await browser.open(PATH + "?prefix=a")).text
-    assert "No file begins so." in (await browser.open(PATH + "?prefix=zzz")).text
+    assert "No file has a key that begins with this." in (await browser.open(PATH + "?prefix=zzz")).text
 
 
 async def test_a_download_is_saved_and_never_shown(browser: Browser) -> None:
@@ -190,4 +190,4 @@ async def test_no_direct_link_is_given_where_the_operator_has_not_allowed_them(b
 async def test_a_direct_link_is_shown_where_there_are_any(browser: Browser) -> None:
     await upload(browser, b"x")
     answer = await browser.send(PATH, {"do": "link", "key": "notes.txt"}, page=f"{PATH}/notes.txt")
-    assert (answer.status_code, "good until" in answer.text) == (200, True)
+    assert (answer.status_code, "valid until" in answer.text) == (200, True)

@@ -58,7 +58,7 @@ async def test_alerts_are_those_of_the_api(browser: Browser, client: httpx.Async
     alerts = (await client.get("/v1/alerts")).json()["alerts"]
     section = find_section((await browser.open("/console/ledger")).text, "alerts")
     assert all(f'value="{alert["credits_used"]}"' in section for alert in alerts)
-    assert ("No limit was half used." in section) == (not alerts)
+    assert ("There is no alert: no limit is half used." in section) == (not alerts)
 
 
 async def test_the_alerts_of_the_plan_are_the_owners_alone(browser: Browser, stage: Stage) -> None:

@@ -93,7 +93,7 @@ async def test_a_viewer_is_told_the_right_that_is_missing(browser: Browser, stag
 
 async def test_keys_of_everybody_are_listed_for_those_who_manage(browser: Browser, stage: Stage) -> None:
     stage.member(Role.VIEWER)
-    assert '<th scope="col">Whose</th>' in (await browser.open("/console/people?everybody=1")).text
+    assert '<th scope="col">Person</th>' in (await browser.open("/console/people?everybody=1")).text
     await browser.sign_in(stage.member(Role.VIEWER)["Authorization"].removeprefix("Bearer "))
     assert (await browser.open("/console/people?everybody=1")).status_code == 403
 

@@ -125,7 +125,7 @@ async def test_a_change_is_shown_whole_with_what_differs(browser: Browser, stage
 
 async def test_hints_are_shown_as_hints(browser: Browser, page: str) -> None:
     markup = (await browser.open(page)).text
-    assert "Hints of the server, which decide nothing" in markup
+    assert "Hints of the server (they decide nothing)" in markup
     assert "&#34;readOnlyHint&#34;: true" in markup
 
 

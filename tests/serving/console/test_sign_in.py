@@ -65,7 +65,7 @@ async def test_a_session_that_was_signed_out_is_over_on_the_server(browser: Brow
 
 async def test_a_revoked_key_ends_its_sessions(browser: Browser, stage: Stage) -> None:
     stage.memory.keys.clear()
-    assert "not valid any more" in (await browser.open("/console")).text
+    assert "no longer valid" in (await browser.open("/console")).text
 
 
 async def test_a_part_of_a_page_comes_as_a_tree(browser: Browser) -> None:

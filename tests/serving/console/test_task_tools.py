@@ -176,7 +176,7 @@ async def test_what_was_typed_stays_after_a_dry_run(browser: Browser) -> None:
 
 async def test_a_problem_of_a_document_is_shown_with_its_place(browser: Browser, stage: Stage) -> None:
     page = await browser.send(IMPORT, {**EMPTY, "spec": '{"openapi": "3.1.0", "paths": [', "do": "dry-run"})
-    assert (page.status_code, "Nothing can be imported so:" in page.text) == (422, True)
+    assert (page.status_code, "Nothing can be imported:" in page.text) == (422, True)
     assert re.search(r"<b><bdi class=\"foreign\">spec</bdi></b>", page.text)
 
 

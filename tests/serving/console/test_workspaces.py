@@ -105,8 +105,8 @@ async def test_what_is_wrong_is_said_beside_its_field(browser: Browser, other: s
 
 async def test_the_secret_of_alerts_is_shown_once(browser: Browser, other: str) -> None:
     form = {"do": "change", "name": "Second", "alert_url": "https://hooks.example.com/alerts", "approvals": "[]"}
-    assert "shown this once" in (await browser.send(f"{PATH}/{other}", form)).text
-    assert "shown this once" not in (await browser.open(f"{PATH}/{other}")).text
+    assert "shown only once" in (await browser.send(f"{PATH}/{other}", form)).text
+    assert "shown only once" not in (await browser.open(f"{PATH}/{other}")).text
 
 
 async def test_nothing_is_deleted_before_the_box_is_ticked(browser: Browser, client: httpx.AsyncClient, other: str) -> None:

@@ -87,10 +87,10 @@ async def _answer(deps: ApiDependencies, request: Request, route: ConsoleRoute) 
                 await upload.drop()
     except ApiProblemError as error:
         if error.status == 401:
-            return sign_in.show_sign_in(request, "Your API key is not valid any more.", next_path=request.url.path, status=403)
+            return sign_in.show_sign_in(request, "Your API key is no longer valid.", next_path=request.url.path, status=403)
         return _show_error(request, error.status, error.title, error.detail, error.by_field)
     except (offload.OverBudgetError, offload.JobFailedError):
-        return _show_error(request, 422, "Too large to be shown", "Reading this text takes longer than any page may.", {})
+        return _show_error(request, 422, "Too large to be shown", "Rendering this text takes longer than a page may take.", {})
     except HTTPException as error:
         return _show_error(request, error.status_code, "Nothing was done", error.detail, {})
     except UnavailableError:
@@ -144,7 +144,7 @@ async def _read_change(request: Request, owner: str, signed: Any) -> tuple[dict[
         if len(form.get(name, ())) > 1:
             raise HTTPException(400, f"{name}: is in the form more than once")
     if not signed.accepts_form_token(form.get("token", ("",))[0], request.url.path):
-        raise HTTPException(403, "the form is not one of this page in this session; open the page again")
+        raise HTTPException(403, "token: the form does not belong to this page and this session; open the page again")
     return form, upload
 
 
@@ -169,7 +169,7 @@ def _show_error(request: Request, status: int, title: str, detail: str, errors: 
 
 async def _answer_missing(scope: Scope, receive: Receive, send: Send) -> None:
     request = Request(scope)
-    await _show_error(request, 404, "There is no such page", "The address leads nowhere.", {})(scope, receive, send)
+    await _show_error(request, 404, "There is no such page", "No page has this address.", {})(scope, receive, send)
 
 
 async def _answer_sign_in(request: Request) -> Response:

@@ -25,7 +25,7 @@ LINES_MAX = 5_000
 """Of a form with more lines a page shows the first, and nobody approves there what they have not seen."""
 
 UNREADABLE: Mapping[str, Any] = {"sections": [], "difference": None, "flow": None, "lines": None, "is_whole": False}
-"""What is shown of a form that takes too long to be rendered."""
+"""The rendering of a form that takes too long to be rendered."""
 
 MARKS = {Change.NEW: "ins", Change.REMOVED: "del"}
 
@@ -60,11 +60,11 @@ def describe_approval(approval: Mapping[str, Any], rights: list[str], rendered: 
 def find_refusal(approval: Mapping[str, Any], rights: list[str]) -> str:
     """Return why nobody, or not this person, decides about an approval of the API; "" where they may."""
     if approval["state"] != "pending":
-        return f"This was decided already, or the call waits no longer: it is {approval['state']}."
+        return f"This call no longer waits for a decision: it is {approval['state']}."
     if approval["expired"]:
-        return "The time in which this call could be decided about is over."
+        return "The time to decide about this call is over."
     if "approve" not in rights:
-        return "You can read this, and not decide: your API key or your membership lacks the right to approve."
+        return "You can read this, but not decide: your API key or your membership lacks the right to approve."
     return ""
 
 

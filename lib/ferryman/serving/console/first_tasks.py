@@ -1,4 +1,4 @@
-"""The templates of a first task: what each does, and the model that plays it on a local stack."""
+"""The templates of a first task: what each does, and the scripted model that runs it on a local stack."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FIRST_TASKS = (
     ),
     FirstTask(
         id="alert",
-        about="Wants to change something, and waits until you have seen exactly what it would send, and decided.",
+        about="Would change something, and waits until you have seen exactly what it would send and approved it.",
         script="scripted/alert",
         body={
             "name": "Ask before it sends",

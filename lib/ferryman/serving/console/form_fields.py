@@ -116,7 +116,7 @@ def read_id(form: Form, name: str) -> str:
 def require_consent(form: Form) -> None:
     """Raise 422 for the form of something that cannot be undone, whose box was not ticked."""
     if form.get("sure", ("",))[0] != "true":
-        raise HTTPException(422, "sure: tick the box of what is to be done")
+        raise HTTPException(422, "sure: tick the box that confirms it")
 
 
 def _read_text(_: str, text: str) -> str:

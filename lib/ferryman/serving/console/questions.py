@@ -55,7 +55,7 @@ def _list(question: ServerQuestion) -> tuple[QuestionField, ...]:
 
 
 def _describe(name: str, field: QuestionField) -> dict[str, Any]:
-    texts = (field.title or field.name, field.description, "" if field.is_required else "may be left empty")
+    texts = (field.title or field.name, field.description, "" if field.is_required else "optional")
     choices = (("true", "yes"), ("false", "no")) if field.kind == "boolean" else field.choices
     return {
         "kind": "choices" if field.kind == "choices" else "choice" if choices else "text",

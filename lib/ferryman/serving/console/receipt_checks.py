@@ -32,5 +32,5 @@ def _find_problem(entry: Mapping[str, Any], keys: Mapping[str, str], call: Mappi
         return str(error)
     covered = entry["covers"].get(f"calls/{call['seq']}/arguments")
     if covered is not None and covered != verify_receipts.digest(call["arguments"]):
-        return "it covers other arguments than the call has"
+        return "its digest is not that of the call's arguments"
     return ""

@@ -19,9 +19,9 @@ NAME_FIELD = FormField(
     name="name",
     label="Name",
     is_required=True,
-    help="Its tools are NAME__TOOL: at most 24 lower-case letters, digits, single _ and -",
+    help="At most 24 lower-case letters, digits, single _ and -. Models see its tools as NAME__TOOL",
 )
-URL_FIELD = FormField(name="url", label="URL", is_required=True, help="Its endpoint, as https://mcp.example.com/mcp")
+URL_FIELD = FormField(name="url", label="URL", is_required=True, help="The endpoint, for example https://mcp.example.com/mcp")
 AUTH_FIELDS = (
     FormField(
         name="auth",
@@ -34,7 +34,7 @@ AUTH_FIELDS = (
         label="Token",
         kind="secret",
         when_empty="omit",
-        help="Where it is by a token; sealed at once, and sent to this server alone",
+        help="For access by a token; sealed at once, sent only to this server",
     ),
 )
 FIELDS = (NAME_FIELD, URL_FIELD, *AUTH_FIELDS)

@@ -25,8 +25,8 @@ from ferryman.serving.console.routing import ROOT, check_next, find_relative
 from ferryman.serving.console.security_headers import HEADERS
 
 PATH, ENTER_PATH = f"{ROOT}/sign-in", f"{ROOT}/enter"
-INVALID_KEY = "This is no API key that is valid."
-INVALID_LINK = "This link was used, or is over. Make another one: ferryman console"
+INVALID_KEY = "This API key is not valid."
+INVALID_LINK = "This link was used already, or has expired. Create another one: ferryman console"
 FORM_BYTES_MAX = 4_000
 
 

@@ -39,5 +39,7 @@ def write_list(
     added += [name for name in others if name not in names]
     names += added
     if kind == "agent" and not names:
-        raise ValueError("an empty list allows every tool: leave one on, or turn tools off for the agent's conversations")
+        raise ValueError(
+            "an empty list allows every tool: leave at least one on, or turn tools off for the agent's conversations"
+        )
     return names

@@ -30,7 +30,7 @@ POLICY_MAX = 100
 WORK, TOOLS, CHAT, LIMITS = "What it does", "Tools", "Conversations", "Limits"
 """The headings of the form."""
 
-TITLES = (("first_line", "their first message"), ("model", "a short execution"))
+TITLES = (("first_line", "their first message"), ("model", "the model"))
 
 
 async def show_agents(request: ConsoleRequest) -> ConsolePage:
@@ -173,7 +173,7 @@ def _build_fields(models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
             label="System prompt",
             kind="long",
             group=WORK,
-            help="Comes before that of the task, and may use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}; "
+            help="Sent before the task's system prompt. May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}; "
             f"at most {PROMPT_CHARACTERS_MAX:,} characters",
         ),
         FormField(name="model", label="Model", group=WORK, when_empty="null", help=_write_models(models)),
@@ -186,19 +186,19 @@ def _build_fields(models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
         ),
         FormField(
             name="allowed_tools",
-            label="Tools that it may call",
+            label="Allowed tools",
             kind="lines",
             group=TOOLS,
-            help="A name a line; empty: every tool. Below is what comes of it",
+            help="One name per line; empty: every tool. The table below shows the result",
         ),
         FormField(
             name="tool_settings",
-            label="Settings of tools",
+            label="Tool settings",
             kind="json",
             group=TOOLS,
             is_rare=True,
             when_empty="omit",
-            help=f"By the names of at most {SETTINGS_MAX} tools: calls_max, timeout_s, arguments that every call has, and flow",
+            help=f"For at most {SETTINGS_MAX} tools, by name: calls_max, timeout_s, fixed arguments, and flow",
         ),
         FormField(
             name="approvals",
@@ -207,9 +207,9 @@ def _build_fields(models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
             group=TOOLS,
             is_rare=True,
             when_empty="omit",
-            help=f"A list of at most {RULES_MAX} rules, as the API has them",
+            help=f"A list of at most {RULES_MAX} rules, as in the API",
         ),
-        FormField(name="tools_enabled", label="Conversations with it have tools", kind="check", group=CHAT),
+        FormField(name="tools_enabled", label="Conversations may use tools", kind="check", group=CHAT),
         FormField(
             name="enabled_tools",
             label="Tools of conversations",
@@ -217,30 +217,30 @@ def _build_fields(models: list[Mapping[str, Any]]) -> tuple[FormField, ...]:
             group=CHAT,
             is_rare=True,
             when_empty="null",
-            help='Empty: all that it may call; a list as ["http_get"]: those; []: none',
+            help='Empty: all allowed tools; a list such as ["http_get"]: only those; []: none',
         ),
-        FormField(name="titles", label="Their titles come from", kind="choice", group=CHAT, is_rare=True, options=TITLES),
+        FormField(name="titles", label="Titles are written by", kind="choice", group=CHAT, is_rare=True, options=TITLES),
         FormField(
             name="max_credits_month",
-            label="Credits in a month at most",
+            label="Monthly credit limit",
             kind="number",
             group=LIMITS,
             when_empty="null",
-            help="Empty: no limit of its own",
+            help="Empty: only the limits of the workspace and the plan",
         ),
         FormField(
             name="conversation_credits_max",
-            label="Credits of each conversation in a month at most",
+            label="Monthly credit limit per conversation",
             kind="number",
             group=LIMITS,
             when_empty="null",
-            help="Empty: as the workspace says",
+            help="Empty: the workspace's limit",
         ),
     )
 
 
 def _write_models(models: list[Mapping[str, Any]]) -> str:
-    return f"Empty: each task names one. Known: {', '.join(model['name'] for model in models)}"
+    return f"Empty: each task sets one. Known: {', '.join(model['name'] for model in models)}"
 
 
 ROUTES = (

@@ -10,7 +10,7 @@ from ferryman.serving.console.consents import find_pending, lead_back
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute
 
 ADDRESS_CHARACTERS_MAX = 16_384
-UNKNOWN = "This answer is not one that you asked for in this session within the last ten minutes. Begin again."
+UNKNOWN = "This session did not ask for this consent within the last ten minutes. Connect again."
 
 
 async def show_connected(request: ConsoleRequest) -> ConsolePage | Response:

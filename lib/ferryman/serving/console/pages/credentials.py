@@ -21,21 +21,25 @@ from ferryman.serving.console.pages.tasks import PATH as TASKS
 from ferryman.serving.console.routing import ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
 
 PATH = f"{TASKS}/{{task}}/credentials"
-AUTH_TYPES = (("", "as the service has it"), *((kind.value, kind.value.replace("_", " ")) for kind in AuthType))
+AUTH_TYPES = (("", "as the service needs it"), *((kind.value, kind.value.replace("_", " ")) for kind in AuthType))
 CLIENT_FIELDS = (
-    FormField(name="client_id", label="Client id", help="A client that you registered there", when_empty="omit"),
+    FormField(name="client_id", label="Client id", help="Of a client that you registered with the service", when_empty="omit"),
     FormField(
         name="client_secret",
         label="Client secret",
         kind="secret",
-        help="Only where your client has one; sealed at once",
+        help="If your client has one; sealed at once",
         when_empty="omit",
     ),
     FormField(
-        name="scopes", label="Scopes", kind="lines", help="One a line; empty: those that it names itself", when_empty="omit"
+        name="scopes",
+        label="Scopes",
+        kind="lines",
+        help="One per line; empty: the scopes that the service names",
+        when_empty="omit",
     ),
 )
-"""What is asked for a consent, of services and MCP servers alike."""
+"""The fields of a form that begins a consent, for services and MCP servers."""
 
 Integration = Mapping[str, Any]
 
@@ -84,7 +88,7 @@ async def begin_consent(request: ConsoleRequest) -> ConsolePage:
     connect = f"/v1/tasks/{task}/credentials/connect"
     try:
         if service not in {item["id"] for item in known}:
-            raise _build_problem("service", "must be one of the task's that are connected by consent")
+            raise _build_problem("service", "must be a service of the task that is connected by consent")
         begun = await request.api.post(connect, {**body, "redirect_uri": choose_redirect_uri(request, service, registered)})
     except ApiProblemError as error:
         return await _show_connect(request, error)
@@ -178,22 +182,22 @@ def _build_fields(services: list[Integration]) -> tuple[FormField, ...]:
             name="name",
             label="Name",
             is_required=True,
-            help=f"As {templates}; one that is there gets a new value" if templates else "As SERVICE_API_KEY",
+            help=f"For example {templates}; an existing name gets a new value" if templates else "For example SERVICE_API_KEY",
         ),
         FormField(name="service", label="Service", kind="choice", options=_list_options(services)),
         FormField(name="value", label="Value", kind="secret", is_required=True, help="Sealed at once; nothing shows it again"),
         FormField(name="auth_type", label="Sent as", kind="choice", options=AUTH_TYPES, when_empty="omit"),
         FormField(
             name="auth_header_name",
-            label="Name of the header",
+            label="Header name",
             when_empty="omit",
-            help="Where it is sent as header; empty: as the service has it",
+            help="If sent as a header. Empty: the service's own",
         ),
         FormField(
             name="auth_param_name",
-            label="Name of the parameter",
+            label="Parameter name",
             when_empty="omit",
-            help="Where it is sent as query parameter; empty: as the service has it",
+            help="If sent as a query parameter. Empty: the service's own",
         ),
     )
 
@@ -201,7 +205,7 @@ def _build_fields(services: list[Integration]) -> tuple[FormField, ...]:
 def _build_connect_fields(services: list[Integration]) -> tuple[FormField, ...]:
     return (
         FormField(name="service", label="Service", kind="choice", options=_list_options(services)),
-        FormField(name="name", label="Name", help="Empty: as the service has it", when_empty="omit"),
+        FormField(name="name", label="Name", help="Empty: the service's own", when_empty="omit"),
         *CLIENT_FIELDS,
     )
 

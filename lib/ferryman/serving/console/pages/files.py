@@ -55,7 +55,7 @@ async def upload_file(request: ConsoleRequest) -> ConsolePage | Redirect:
         await request.api.ask("PUT", f"/v1/files/{_name_file(request)}", content=request.upload.pieces, headers=headers)
     except ApiProblemError as error:
         if error.status == 412:
-            error = build_problem("name", "there is such a file: give another name, or tick that it is replaced")
+            error = build_problem("name", "there is such a file: give another name, or tick Replace an existing file")
         return await _show_list(request, error)
     return Redirect(path=check_next(request.read_field("next") or PATH), done="uploaded")
 

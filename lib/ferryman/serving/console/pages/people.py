@@ -1,4 +1,4 @@
-"""People: the members of the workspace, who is invited, API keys, identities, and who changed what."""
+"""People: the members of the workspace, invitations, API keys, identities, and the audit log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ferryman.domain.approvals.visible import show_text
+from ferryman.domain.workspaces.api_key import KEY_DAYS_MAX, KEY_NAME_CHARACTERS_MAX
 from ferryman.domain.workspaces.member import Right, Role
+from ferryman.domain.workspaces.person import PERSON_NAME_CHARACTERS_MAX
 from ferryman.serving.console.api_client import ApiProblemError, ask_together
 from ferryman.serving.console.form_fields import (
     FormField,
@@ -25,40 +27,54 @@ PAGE_MAX = 50
 ROLES = tuple((role.value, role.value) for role in Role)
 ROLE_FIELDS = (
     FormField(
-        name="role", label="Role", kind="choice", options=ROLES, help="A viewer reads, an operator runs, an admin changes"
+        name="role",
+        label="Role",
+        kind="choice",
+        options=ROLES,
+        help="A viewer reads, an operator also runs, an admin also changes settings",
     ),
-    FormField(name="approves", label="May decide about calls that wait for a person", kind="check"),
+    FormField(name="approves", label="May approve and deny calls that wait for a person", kind="check"),
 )
-INVITATION_FIELDS = (FormField(name="name", label="Name", is_required=True, help="What they are called here"), *ROLE_FIELDS)
+INVITATION_FIELDS = (
+    FormField(
+        name="name",
+        label="Name",
+        is_required=True,
+        help=f"Shown to the other members; at most {PERSON_NAME_CHARACTERS_MAX} characters",
+    ),
+    *ROLE_FIELDS,
+)
 MEMBER_FIELDS = (
     *ROLE_FIELDS,
     FormField(
         name="max_credits_month",
-        label="Credits in a month at most",
+        label="Monthly credit limit",
         kind="number",
-        help="Empty: no limit of their own",
+        help="Empty: only the limits of the workspace and the plan",
         when_empty="null",
     ),
 )
 KEY_FIELDS = (
-    FormField(name="name", label="Name", is_required=True, help="What it is for"),
+    FormField(
+        name="name", label="Name", is_required=True, help=f"What the key is for; at most {KEY_NAME_CHARACTERS_MAX} characters"
+    ),
     FormField(
         name="tools",
-        label="Only for these tools",
+        label="Allowed tools",
         kind="lines",
-        help="At /mcp; a name or category:NAME a line. Empty: it is not narrowed",
+        help="At /mcp; one name or category:NAME per line. Empty: all",
         when_empty="null",
     ),
     FormField(
         name="expires_in_days",
-        label="Ends after days",
+        label="Expires after (days)",
         kind="number",
-        help="Empty: with your own key",
+        help=f"1 to {KEY_DAYS_MAX:,}. Empty: when your own key expires",
         when_empty="null",
     ),
 )
 IDENTITY_FIELDS = (
-    FormField(name="access_token", label="Its access token", kind="secret", help="It is not stored", is_required=True),
+    FormField(name="access_token", label="Access token", kind="secret", help="It is not stored", is_required=True),
 )
 RIGHTS = tuple(right.value for right in Right)
 

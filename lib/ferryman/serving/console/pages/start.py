@@ -40,7 +40,7 @@ async def _list_models(request: ConsoleRequest) -> list[str]:
 async def _show(request: ConsoleRequest, refused: ApiProblemError | None = None) -> ConsolePage:
     models = await _list_models(request)
     named = [(name, name) for name in models if name != SCRIPTED]
-    scripts = [("", "a script that is part of the local stack: it needs no key")] if SCRIPTED in models else []
+    scripts = [("", "a script of the local stack: needs no key")] if SCRIPTED in models else []
     values = {
         "templates": list_first_tasks(models),
         "options": [*scripts, *named],

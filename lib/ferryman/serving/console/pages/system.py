@@ -67,7 +67,7 @@ def examine(
         Check(of="kill switch", grade="look" if me["halted"] else "well", text=me["halted"] or "off"),
     ]
     for what, keys in (("public keys of receipts", receipts["keys"]), ("public keys of decisions", decisions["keys"])):
-        text = f"versions {', '.join(keys)}" if keys else "there is none: nothing that is signed can be verified"
+        text = f"versions {', '.join(keys)}" if keys else "none: signatures cannot be verified"
         checks.append(Check(of=what, grade="well" if keys else "wrong", text=text))
     return checks
 

@@ -22,25 +22,33 @@ TOO_OFTEN, AGAIN_S = 429, 6
 SOURCE = (
     FormField(name="url", label="URL of the document", help="https; fetched through the gate", when_empty="omit"),
     FormField(
-        name="spec", label="or the document itself", kind="long", help="OpenAPI 3 or Swagger 2, JSON or YAML", when_empty="omit"
+        name="spec",
+        label="Document",
+        kind="long",
+        help="In place of a URL: OpenAPI 3 or Swagger 2, JSON or YAML",
+        when_empty="omit",
     ),
 )
 CLUSTER = (
     FormField(
-        name="cluster", label="Cluster", help="What the tools are grouped under; empty: the document's title", when_empty="omit"
+        name="cluster", label="Cluster", help="The name that groups the tools. Empty: the document's title", when_empty="omit"
     ),
 )
 MORE = (
-    FormField(name="server", label="Server", help="A URL in place of those that the document names", when_empty="omit"),
+    FormField(name="server", label="Server", help="A URL that replaces the servers of the document", when_empty="omit"),
     FormField(
         name="only",
-        label="Only",
+        label="Only these operations",
         kind="lines",
-        help="Names of operations, getPet*, or paths, /pets/*, a line each",
+        help="One per line: an operation id such as getPet*, or a path such as /pets/*",
         when_empty="omit",
     ),
     FormField(
-        name="tags", label="Tags", kind="lines", help="Only operations that have one of them, a line each", when_empty="omit"
+        name="tags",
+        label="Only these tags",
+        kind="lines",
+        help="One per line: operations with at least one of them",
+        when_empty="omit",
     ),
 )
 FIELDS = (*SOURCE, *CLUSTER, *MORE)

@@ -46,7 +46,9 @@ async def show_try(request: ConsoleRequest) -> ConsolePage:
     )
     tool = execution.get("called_tool")
     if execution["task_id"] != request.params["task"] or tool is None:
-        raise ApiProblemError(404, {"title": "There is no such call", "detail": "The execution is no call of this task."})
+        raise ApiProblemError(
+            404, {"title": "There is no such call", "detail": "This execution is not a call of this task's tool."}
+        )
     is_over = execution["status"] in ENDED
     tried = {
         "execution": execution,

@@ -25,12 +25,12 @@ TOOLS = 100
 METHODS = tuple((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"))
 BODY_TYPES = tuple((name, name) for name in ("json", "form", "multipart", "query"))
 FIRST = (
-    FormField(name="name", label="Name", help="By which the model calls it: letters, digits, _ and -", is_required=True),
+    FormField(name="name", label="Name", help="The model calls the tool by it: letters, digits, _ and -", is_required=True),
     FormField(name="method", label="Method", kind="choice", options=METHODS),
     FormField(
         name="url",
         label="URL",
-        help="https, with {placeholders} in the path and ?key={name?} for optional ones",
+        help="https; arguments as {name} in the path, optional ones as ?key={name?}",
         is_required=True,
     ),
     FormField(name="description", label="Description", kind="long", help="What the model reads"),
@@ -43,7 +43,9 @@ MORE = (
         help='JSON Schema of the arguments, by name: {"city": {"description": "…", "required": false}}',
         when_empty="omit",
     ),
-    FormField(name="query", label="Query", kind="json", help='By name on the wire: {"units": "{{units}}"}', when_empty="omit"),
+    FormField(
+        name="query", label="Query", kind="json", help='By the name that is sent: {"units": "{{units}}"}', when_empty="omit"
+    ),
     FormField(
         name="headers", label="Headers", kind="json", help='{"X-Api-Key": "{{secrets.WEATHER_API_KEY}}"}', when_empty="omit"
     ),

@@ -1,4 +1,4 @@
-"""Tasks: the list, a new one, and one with all of its fields, which is started, turned on and off, and deleted here."""
+"""Tasks: the list, a new one, and one with all of its fields, which is started, enabled, disabled and deleted here."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from ferryman.domain.approvals.rules import RULES_MAX
 from ferryman.domain.approvals.visible import show_text
+from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import (
     DESCRIPTION_CHARACTERS_MAX,
@@ -35,34 +36,36 @@ LATER_MAX = 4
 """How many moments of a schedule are shown after the next one."""
 
 SCHEDULES = (
-    ("", "only when it is started"),
-    ("cron", "again and again (cron)"),
-    ("once", "once, at a moment"),
-    ("delayed", "once, after a while"),
+    ("", "none: only when a person or a client starts it"),
+    ("cron", "repeatedly (cron)"),
+    ("once", "once, at a time"),
+    ("delayed", "once, after a delay"),
 )
 WORK, MODEL, TOOLS, LIMITS, SCHEDULE = "What it does", "Model", "Tools", "Limits", "When it runs"
 """The headings of the form."""
 
 SCHEDULE_FIELDS = (
+    FormField(name="schedule.type", label="Schedule", kind="choice", group=SCHEDULE, options=SCHEDULES, when_empty="omit"),
     FormField(
-        name="schedule.type", label="Runs by itself", kind="choice", group=SCHEDULE, options=SCHEDULES, when_empty="omit"
-    ),
-    FormField(
-        name="schedule.cron", label="Cron", group=SCHEDULE, help="Five fields in UTC, as 0 9 * * MON-FRI", when_empty="omit"
+        name="schedule.cron",
+        label="Cron expression",
+        group=SCHEDULE,
+        help="Five fields in UTC, for example 0 9 * * MON-FRI",
+        when_empty="omit",
     ),
     FormField(
         name="schedule.at",
-        label="At",
+        label="Time",
         group=SCHEDULE,
-        help="As 2026-12-01T09:00:00Z; at most ten years ahead",
+        help="For example 2026-12-01T09:00:00Z; at most ten years ahead",
         when_empty="omit",
     ),
     FormField(
         name="schedule.after_s",
-        label="After (seconds)",
+        label="Delay (seconds)",
         kind="number",
         group=SCHEDULE,
-        help="Counted from when it is saved, or the task turned on",
+        help="Counted from when the task is saved or enabled",
         when_empty="omit",
     ),
 )
@@ -116,12 +119,12 @@ async def change_task(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 
 async def turn_on(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Let the task be started, and its schedule run."""
+    """Enable the task: it can be started, and its schedule runs."""
     return await _switch(request, is_enabled=True)
 
 
 async def turn_off(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Let nothing start the task until it is turned on."""
+    """Disable the task: nothing starts it until it is enabled."""
     return await _switch(request, is_enabled=False)
 
 
@@ -175,6 +178,7 @@ async def _show(
             "errors": list_problems(refused),
             "here": f"{PATH}/{task['task_id']}",
             "typed_input": request.read_field("input"),
+            "input_max": INPUT_CHARACTERS_MAX,
         },
         status=200 if refused is None else refused.status,
     )
@@ -237,7 +241,7 @@ async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormF
             kind="long",
             group=WORK,
             is_required=True,
-            help="What is to be done. May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}; "
+            help="What the agent does. May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}; "
             f"at most {PROMPT_CHARACTERS_MAX:,} characters",
         ),
         FormField(name="enabled", label="Enabled: it may be started, and its schedule runs", kind="check", group=WORK),
@@ -254,35 +258,36 @@ async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormF
             kind="long",
             group=WORK,
             is_rare=True,
-            help=f"Comes after that of its agent; at most {PROMPT_CHARACTERS_MAX:,} characters",
+            help=f"Added after the system prompt of the agent; at most {PROMPT_CHARACTERS_MAX:,} characters",
         ),
         FormField(name="agent_id", label="Agent", kind="choice", group=MODEL, options=agent_options, when_empty="null"),
-        FormField(name="model", label="Model", group=MODEL, when_empty="null", help=f"Empty: its agent's. Known: {named}"),
+        FormField(
+            name="model", label="Model", group=MODEL, when_empty="null", help=f"Empty: the agent's model. Known: {named}"
+        ),
         FormField(
             name="temperature",
             label="Temperature",
             group=MODEL,
             is_rare=True,
-            help="0 to 1; empty for models that take none",
+            help="0 to 1; empty: not sent, for models without this setting",
             kind="number",
             when_empty="null",
         ),
         FormField(
             name="max_tokens",
-            label="Tokens of an answer at most",
+            label="Output token limit per turn",
             group=MODEL,
             is_rare=True,
             kind="number",
             when_empty="omit",
-            help="What the model may write in a turn",
         ),
-        FormField(name="tools", label="Tools", kind="lines", group=TOOLS, help="A name a line, at most 100"),
+        FormField(name="tools", label="Tools", kind="lines", group=TOOLS, help="One name per line, at most 100"),
         FormField(
             name="integrations",
             label="Integrations",
             kind="lines",
             group=TOOLS,
-            help="A service a line: its hosts may be called, and credentials stored for it",
+            help="One service per line: its hosts may be called, and credentials can be stored for it",
         ),
         FormField(
             name="webhook_urls",
@@ -290,11 +295,11 @@ async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormF
             kind="lines",
             group=TOOLS,
             is_rare=True,
-            help=f"An https URL a line, at most {WEBHOOK_URLS_MAX}",
+            help=f"One https URL per line, at most {WEBHOOK_URLS_MAX}",
         ),
         FormField(
             name="webhook_match",
-            label="Webhooks match by",
+            label="Webhook URLs are compared by",
             kind="choice",
             group=TOOLS,
             is_rare=True,
@@ -302,11 +307,11 @@ async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormF
         ),
         FormField(
             name="tool_loading",
-            label="Tools that the model is shown",
+            label="Tools in the prompt",
             kind="choice",
             group=TOOLS,
             is_rare=True,
-            options=(("all", "all"), ("context-aware", "those that the prompt asks for")),
+            options=(("all", "all"), ("context-aware", "those that fit the prompt")),
         ),
         FormField(
             name="approvals",
@@ -315,19 +320,19 @@ async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormF
             group=TOOLS,
             is_rare=True,
             when_empty="omit",
-            help=f"A list of at most {RULES_MAX} rules, as the API has them",
+            help=f"A list of at most {RULES_MAX} rules, as in the API",
         ),
         FormField(
             name="max_credits",
-            label="Credits of an execution at most",
+            label="Credit limit per execution",
             kind="number",
             group=LIMITS,
             when_empty="omit",
-            help="The plan has the highest one",
+            help="At most the plan's limit",
         ),
         FormField(
             name="max_credits_month",
-            label="Credits in a month at most",
+            label="Monthly credit limit",
             group=LIMITS,
             help="Empty: the plan's limit",
             kind="number",
@@ -335,11 +340,11 @@ async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormF
         ),
         FormField(
             name="max_iterations",
-            label="Turns of an execution at most",
+            label="Turn limit per execution",
             kind="number",
             group=LIMITS,
             when_empty="omit",
-            help="The plan has the highest one",
+            help="At most the plan's limit",
         ),
         *SCHEDULE_FIELDS,
     )

@@ -60,7 +60,7 @@ async def change_tools(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 def _read_changes(request: ConsoleRequest, subject: ToolSubject, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if not subject.kind:
-        raise ApiProblemError(INVALID, {"title": "task", "detail": "choose a task or an agent first"})
+        raise ApiProblemError(INVALID, {"title": "Task or agent", "detail": "choose a task or an agent first"})
     others = [line.strip() for line in request.read_field("others").splitlines() if line.strip()]
     try:
         names = write_list(subject.kind, request.form.get("tool", ()), others, subject.tool_names, tools)

@@ -1,4 +1,4 @@
-"""Workspaces: in which one the session acts, a new one, and the settings, the archiving and the deletion of one."""
+"""Workspaces: choose the one that the session acts in; create, change, archive and delete one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from urllib.parse import quote
 from starlette.exceptions import HTTPException
 
 from ferryman.composition.api import ApiDependencies
+from ferryman.domain.approvals.rules import RULES_MAX
 from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.workspaces.names import derive_default_workspace
-from ferryman.domain.workspaces.workspace import WorkspaceGoneError
+from ferryman.domain.workspaces.rules import RETENTION_DAYS_MAX
+from ferryman.domain.workspaces.workspace import NAME_CHARACTERS_MAX, WorkspaceGoneError
 from ferryman.serving.console.api_client import ApiClient, ApiProblemError
 from ferryman.serving.console.form_fields import (
     FormField,
@@ -26,38 +28,41 @@ from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, 
 
 PATH = f"{ROOT}/workspaces"
 
-NEW_FIELDS = (FormField(name="name", label="Name", is_required=True),)
+NAME_FIELD = FormField(name="name", label="Name", is_required=True, help=f"At most {NAME_CHARACTERS_MAX} characters")
+NEW_FIELDS = (NAME_FIELD,)
 FIELDS = (
-    FormField(name="name", label="Name", is_required=True),
+    NAME_FIELD,
     FormField(
         name="max_credits_month",
-        label="Credits in a month at most",
+        label="Monthly credit limit",
         kind="number",
-        help="Empty: only the plan's limit",
+        help="Empty: only the limit of the plan",
         when_empty="null",
     ),
     FormField(
         name="conversation_credits_max",
-        label="Credits of a conversation in a month at most",
+        label="Monthly credit limit per conversation",
         kind="number",
-        help="Empty: no limit here",
+        help="Empty: no limit of the workspace",
         when_empty="null",
     ),
     FormField(
         name="alert_url",
-        label="Alerts are sent to",
-        help="An https URL, told when 50, 80 and 100 percent of a limit are used; empty: nobody is told",
+        label="Alert URL",
+        help="https; called when 50, 80 and 100 percent of a limit are used. Empty: no alerts",
         when_empty="null",
     ),
     FormField(
         name="retention_days",
-        label="Days that executions are kept",
+        label="Retention of executions (days)",
         kind="number",
-        help="Empty: as the deployment keeps them",
+        help=f"1 to {RETENTION_DAYS_MAX:,}. Empty: as the deployment is set",
         when_empty="null",
     ),
-    FormField(name="allowed_tools", label="Tools that may be called", kind="lines", help="A name a line; empty: all"),
-    FormField(name="approvals", label="Approval rules", kind="json", help="A list of rules, as the API has them"),
+    FormField(name="allowed_tools", label="Allowed tools", kind="lines", help="One name per line; empty: all"),
+    FormField(
+        name="approvals", label="Approval rules", kind="json", help=f"A list of at most {RULES_MAX} rules, as in the API"
+    ),
 )
 
 
