@@ -118,12 +118,12 @@ async def change_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     return Redirect(path=request.path, done="saved")
 
 
-async def turn_on(request: ConsoleRequest) -> ConsolePage | Redirect:
+async def enable_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Enable the task: it can be started, and its schedule runs."""
     return await _switch(request, is_enabled=True)
 
 
-async def turn_off(request: ConsoleRequest) -> ConsolePage | Redirect:
+async def disable_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Disable the task: nothing starts it until it is enabled."""
     return await _switch(request, is_enabled=False)
 
@@ -357,6 +357,6 @@ ROUTES = (
         path=f"{PATH}/{{task}}",
         show=show_task,
         section="tasks",
-        actions={"change": change_task, "on": turn_on, "off": turn_off, "start": start_task, "delete": delete_task},
+        actions={"change": change_task, "on": enable_task, "off": disable_task, "start": start_task, "delete": delete_task},
     ),
 )
