@@ -25,14 +25,14 @@ from ferryman.serving.api.limits import REQUEST_S, take_turn
 ONCE_CHARACTERS_MAX = 100
 
 READS_WAITING_MAX = 300
-"""How much of what pages read with one API key waits for its turn; one more is answered with 429."""
+"""How many reads of pages with one API key wait for their turn; one more is answered with 429."""
 
 STREAM_MESSAGES_MAX = 16
 """How many parts of a stream wait for a slow reader; then its sender waits."""
 
 
 class ApiProblemError(Exception):
-    """The API refused: its `status`, and what its problem document says. `errors` are the fields, each with its message."""
+    """The API refused: the HTTP `status` and the problem document (RFC 9457). `errors` has a field and a message for each."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
@@ -43,13 +43,13 @@ class ApiProblemError(Exception):
 
     @property
     def by_field(self) -> dict[str, str]:
-        """What is wrong with each field, by its name."""
+        """The message of each field that was refused, by its name."""
         return {str(error.get("field", "")): str(error.get("message", "")) for error in self.errors}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiAnswer:
-    """An answer that is no refusal; `body` is None where it has none."""
+    """An answer below 400; `body` is None where it has none."""
 
     status: int
     headers: Mapping[str, str]
@@ -109,7 +109,7 @@ class ApiClient:
             return ApiAnswer(status=answer.status, headers=answer.headers, content=b"".join([part async for part in parts]))
 
     def _take_turn(self, method: str) -> AbstractAsyncContextManager[None]:
-        """Return what holds a turn for as long as something is read; a change takes the API's turn alone."""
+        """Return the context that holds a turn while something is read; a change takes the API's own turn only."""
         if method != "GET":
             return nullcontext()
         deps: ApiDependencies = self.app.state.deps  # type: ignore[attr-defined] # the API has it
@@ -209,7 +209,7 @@ def write_once(once: str) -> dict[str, str]:
 
 
 async def ask_together(*requests: Awaitable[Any]) -> list[Any]:
-    """Return the answers of requests that are under way at the same time. Raise what the first of them raises that fails."""
+    """Return the answers of requests that run at the same time. Raise the error of the first that fails."""
     answers = await asyncio.gather(*requests, return_exceptions=True)
     for answer in answers:
         if isinstance(answer, BaseException):

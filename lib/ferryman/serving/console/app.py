@@ -1,4 +1,4 @@
-"""The console as an ASGI application: who is signed in, which page is asked for, and errors as pages."""
+"""The console as an ASGI application: find the session and the page, and answer errors as pages."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ async def _read_fields(request: Request, owner: str) -> dict[str, tuple[str, ...
 
 def _ask_to_sign_in(deps: ApiDependencies, request: Request) -> Response:
     if request.method == "GET" and is_foreign(request) and sign_in.name_cookie(deps) not in request.cookies:
-        # a link on another site: the browser sends the cookie, which is strict, once this page leads to itself
+        # a link on another site: the browser sends the SameSite=Strict cookie only once this page leads to itself
         page = render_plain("again.html", request.url.path, title="Ferryman")
         return HTMLResponse(page, headers={**HEADERS, "Refresh": "0"})
     status = 403 if request.method == "POST" or PARTS_HEADER in request.headers else 200

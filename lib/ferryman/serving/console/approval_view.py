@@ -1,4 +1,4 @@
-"""One approval as a page shows it: all of its form by section, what is otherwise than the last time, and the flow to it.
+"""One approval as a page shows it: its whole form by section, its differences from the last one, and the flow to it.
 
 Long forms are rendered in a worker process: nothing that a stranger wrote holds up other pages.
 """
@@ -22,7 +22,7 @@ CHARACTERS_MAX = 10_000
 """A form with more is rendered in a worker."""
 
 LINES_MAX = 5_000
-"""Of a form with more lines a page shows the first, and nobody approves there what they have not seen."""
+"""A page shows this many lines of a form, and cannot approve a longer one: nobody approves what they cannot read."""
 
 UNREADABLE: Mapping[str, Any] = {"sections": [], "difference": None, "flow": None, "lines": None, "is_whole": False}
 """The rendering of a form that takes too long to be rendered."""
@@ -31,7 +31,7 @@ MARKS = {Change.NEW: "ins", Change.REMOVED: "del"}
 
 
 async def load_approval(request: ConsoleRequest, approval: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
-    """Return what the template shows of an `approval` of the API. `rights` are those of who looks at it."""
+    """Return the template's values of an `approval` of the API, for a reader with these `rights`."""
     form, earlier = approval["form"], approval["before"]
     before = None if earlier is None else earlier["form"]
     if len(str(form)) + len(str(before)) > CHARACTERS_MAX:
@@ -45,7 +45,7 @@ async def load_approval(request: ConsoleRequest, approval: Mapping[str, Any], ri
 
 
 def describe_approval(approval: Mapping[str, Any], rights: list[str], rendered: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the template shows of an `approval` of the API, whose form is `rendered` by `render_view`."""
+    """Return the template's values of an `approval` of the API, whose form is `rendered` by `render_view`."""
     earlier = approval["before"]
     return {
         "approval": approval,

@@ -51,7 +51,7 @@ def read_arguments(schema: Mapping[str, Any] | None, form: Form) -> Any:
 
 
 def write_arguments(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return what the fields show: `arguments`, or the defaults of the schema where there are none yet."""
+    """Return the values of the fields: `arguments`, or the defaults of the schema where there are none yet."""
     fields = build_argument_fields(schema)
     if [field.name for field in fields] == [WHOLE]:
         return {WHOLE: json.dumps(arguments or {}, indent=2, ensure_ascii=False)}

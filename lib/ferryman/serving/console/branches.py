@@ -9,7 +9,7 @@ from typing import Any
 from ferryman.serving.console.api_client import ApiClient
 
 LISTED_MAX = 500
-"""In a longer conversation branches are told of its first so many messages alone."""
+"""In a longer conversation only branches among this many first messages are shown."""
 
 PAGE = 100
 

@@ -30,7 +30,7 @@ MCP = "mcp"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingConsent:
-    """What was begun: `connect` is its route of the API, `page` the page to go back to, `place` names the redirect URI."""
+    """A pending consent: `connect` is its route of the API, `page` the page to return to, `place` the redirect URI's name."""
 
     place: str
     connect: str
@@ -94,7 +94,7 @@ def show_consent(request: ConsoleRequest, begun: Mapping[str, Any], *, place: st
 
 
 def find_pending(request: ConsoleRequest, place: str, address: str) -> PendingConsent | None:
-    """Return what this session has begun at `place`, by the state in the `address`; None where it has not."""
+    """Return the consent that this session began at `place`, by the state in the `address`; None where there is none."""
     try:
         states = parse_qs(urlsplit(address).query, max_num_fields=50).get("state", [])
     except ValueError:
@@ -111,7 +111,7 @@ def find_pending(request: ConsoleRequest, place: str, address: str) -> PendingCo
 
 
 def lead_back(request: ConsoleRequest, pending: PendingConsent, done: str) -> Response:
-    """Return what leads to the page that the consent was for, and forgets what was begun."""
+    """Return the redirect to the page that the consent was for, which deletes the cookie of the pending consent."""
     response = sign_in.redirect(request.path, f"{pending.page}?done={done}")
     response.delete_cookie(**_describe_cookie(request, pending.state))
     return response

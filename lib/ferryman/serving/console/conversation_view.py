@@ -54,7 +54,7 @@ def _write_plainly(texts: Sequence[str]) -> list[str]:
 
 
 async def describe_messages(request: ConsoleRequest, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the template shows of messages of the API: the pieces of each in their order."""
+    """Return the template's values of messages of the API: the pieces of each in their order."""
     described = [{**message, "pieces": list(_list_pieces(message))} for message in messages]
     pieces = [piece for message in described for piece in message["pieces"] if piece["kind"] == "text"]
     for piece, markup in zip(
@@ -65,7 +65,7 @@ async def describe_messages(request: ConsoleRequest, messages: Sequence[Mapping[
 
 
 async def describe_pending(request: ConsoleRequest, pending: Mapping[str, Any], rights: list[str]) -> dict[str, Any]:
-    """Return what the template shows of an answer that is waited for: its calls so far, and what waits for a person."""
+    """Return the template's values of a pending answer: its calls so far, and the approvals that wait for a person."""
     execution = pending["execution_id"]
     calls = await request.api.get(f"/v1/executions/{execution}/calls", limit=CALLS_MAX)
     approvals = []

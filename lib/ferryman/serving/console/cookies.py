@@ -26,7 +26,7 @@ _COOKIE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedSession:
-    """The id of a session that the cookie names, and its `secret`; `key` is what signed it."""
+    """The id of the session that the cookie names, its `secret`, and the `key` that signed the cookie."""
 
     id: str
     secret: str = field(repr=False)

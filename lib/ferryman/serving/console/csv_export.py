@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""How a cell begins that a spreadsheet takes for a formula, in its full-width forms too; what comes after spaces counts."""
+"""The first characters of a cell that a spreadsheet reads as a formula, with full-width forms; leading spaces are skipped."""
 
 QUOTED = ('"', ",", ";", "\r", "\n", "\t")
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?", re.ASCII)

@@ -1,4 +1,4 @@
-"""What a link leads to may be in another workspace of the owner's: then its page says in which, with a button to go there."""
+"""Links to a resource of another workspace of the owner: the page names that workspace, with a button that switches to it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def name_workspace(api: ApiClient) -> str:
 
 
 async def find_elsewhere(request: ConsoleRequest) -> ConsolePage | None:
-    """Return the page that says in which workspace there is what was asked for, None where it is in none or may not be told."""
+    """Return the page that names the workspace of the requested resource; None where the reader can see it in none."""
     parts = request.path.removeprefix(f"{ROOT}/").split("/")
     if request.request.method != "GET" or request.is_partial or request.session.key_workspace:
         return None

@@ -17,7 +17,7 @@ from ferryman.serving.console.routing import ConsolePage, ConsoleRequest
 from ferryman.serving.console.timeline import draw_timeline, measure_seconds
 
 BARS_MAX = 100
-"""How many calls a live time line shows: the latest of the page's."""
+"""How many calls a live timeline shows: the latest of the page's."""
 
 
 async def follow(request: ConsoleRequest, *, here: str, first: int, end: int, values: Mapping[str, Any]) -> Response:

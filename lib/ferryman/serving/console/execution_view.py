@@ -61,7 +61,7 @@ async def read_window(api: ApiClient, execution: str, *, first: int, end: int) -
 
 
 async def read_window_since(api: ApiClient, execution: str, turn: Json, *, first: int, end: int) -> CallWindow:
-    """Return of the same calls those of `turn`, as it is known, and of the turns after it: with as little waiting as can be."""
+    """Return the window from the known `turn` on, read with as few requests in sequence as possible."""
     begin = max(first, turn["first_call"])
     if begin >= end:
         return CallWindow(first=first, end=end, turns=(), next=end)
@@ -89,7 +89,7 @@ def _build_window(
 
 
 async def find_event(api: ApiClient, execution: Json, window: CallWindow) -> int:
-    """Return the number of the event after which a stream goes on that brings what is not in `window` yet."""
+    """Return the number of the event after which a stream begins, so that it brings all that is not in `window` yet."""
     last = window.find_last()
     if window.next is not None:
         # its calls have all settled: what goes on is far behind them

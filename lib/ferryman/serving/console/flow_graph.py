@@ -12,10 +12,10 @@ NODES_MAX = 12
 """How many arguments a graph has; the list beside it has all of them."""
 
 CHARACTERS_MAX = 34
-"""How much of a text is in its box; all of it is in the list."""
+"""How many characters of a text are in its box; all of it is in the list."""
 
 TITLE_MAX = 400
-"""How much of a text its box shows to who points at it."""
+"""How many characters of a text its box shows on hover."""
 
 BOX_WIDTH, BOX_HEIGHT, GAP, ROW = 270, 34, 60, 46
 
@@ -52,7 +52,7 @@ def _draw(links: list[dict[str, Any]], tool: str) -> dict[str, Any]:
 
 
 def _spread(index: int, count: int, rows: int) -> int:
-    """Return where the middle of the share of box `index` of `count` is, among so many `rows`."""
+    """Return the y of box `index` of `count` boxes that are spread evenly over so many `rows`, in units of the picture."""
     return round((index + 0.5) * rows * ROW / count - ROW / 2)
 
 

@@ -1,4 +1,4 @@
-"""The fields of a form as data: how they are shown, and the JSON that the API is sent for what was typed.
+"""The fields of a form as data: how they are shown, and the JSON that the API gets for the typed texts.
 
 Nothing is validated here: what is no number is sent as it was typed, and the API says what is wrong with it.
 """
@@ -64,7 +64,7 @@ def group_fields(fields: Iterable[FormField]) -> list[FieldGroup]:
 
 
 def read_body(fields: Iterable[FormField], form: Form) -> dict[str, Any]:
-    """Return what the API is sent for what was typed. Raise `ApiProblemError`, which names the field, for what is no JSON."""
+    """Return the JSON that the API gets for the typed texts. Raise `ApiProblemError` with the field's name for invalid JSON."""
     body: dict[str, Any] = {}
     for item in fields:
         text = form.get(item.name, ("",))[0]
@@ -81,12 +81,12 @@ def find_changes(body: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str
 
 
 def write_values(fields: Iterable[FormField], stored: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a form shows in its fields for what is stored; a secret is never shown."""
+    """Return the texts of the fields for the stored values; a secret is never shown."""
     return {item.name: "" if item.kind == "secret" else _write(item.kind, stored.get(item.name)) for item in fields}
 
 
 def repeat_values(fields: Iterable[FormField], form: Form) -> dict[str, str]:
-    """Return what was typed, for a form that was refused; a secret is typed again."""
+    """Return the typed texts, for a form that was refused; a secret must be typed again."""
     return {item.name: "" if item.kind == "secret" else form.get(item.name, ("",))[0] for item in fields}
 
 
@@ -101,7 +101,7 @@ def parse_json(name: str, text: str) -> Any:
 
 
 def list_problems(error: ApiProblemError | None) -> Mapping[str, str]:
-    """Return what is wrong with each field, by its name, or else what the API says; nothing where nothing was refused."""
+    """Return the message of each refused field, by its name, else the API's title and detail; {} where nothing was refused."""
     return {} if error is None else error.by_field or {error.title: error.detail}
 
 

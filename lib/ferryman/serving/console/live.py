@@ -29,7 +29,7 @@ PAUSE_S = 0.05
 """How long events gather after each rendering: of a burst there are at most twenty in a second."""
 
 TOO_MANY, AGAIN_S = 429, 1.0
-"""The status of what the API has no time for, and after how many seconds it is asked again."""
+"""The status with which the API says that it is busy, and the seconds until it is asked again."""
 
 EVENTS_WAITING_MAX = 1_000
 """How many events wait to be rendered; then the API's stream waits."""
@@ -37,7 +37,7 @@ EVENTS_WAITING_MAX = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayedEvent:
-    """An event of the API's stream; `id` is what a stream goes on after."""
+    """An event of the API's stream; a stream resumes after an `id`."""
 
     id: str
     kind: str
@@ -45,11 +45,11 @@ class RelayedEvent:
 
 
 RenderEvents = Callable[[Sequence[RelayedEvent]], Awaitable[Mapping[str, Any]]]
-"""Returns what is sent for some events, by the kind that the page's script listens to."""
+"""Returns the data to send for some events, by the event name that the page's script listens to."""
 
 
 async def relay_events(request: ConsoleRequest, path: str, render: RenderEvents, **query: Any) -> Response:
-    """Return the stream that sends what `render` makes of the events at the API's `path`, after the one that was seen last.
+    """Return the stream of what `render` returns for the events at the API's `path`, after the last one that was seen.
 
     A browser whose stream has ended connects again; where there is nothing more to come it is then sent `end`, and stays away.
     Raises `ApiProblemError` where the API refuses the stream.
@@ -122,7 +122,7 @@ async def send_rendered(
 
 
 async def _render_in_turn(request: ConsoleRequest, events: Sequence[RelayedEvent], render: RenderEvents) -> Mapping[str, Any]:
-    """Return what `render` makes of the events, beside few others of the owner, and later where the API has no time for it."""
+    """Return the result of `render`, run beside few others of the owner, and again later while the API is busy."""
     deps: ApiDependencies = request.request.app.state.deps
     while True:
         try:

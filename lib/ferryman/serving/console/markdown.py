@@ -17,12 +17,15 @@ URL_CHARACTERS_MAX = 2_000
 """A link to a longer address is shown as it was written."""
 
 LINK_CHARACTERS_MAX = 100_000
-"""Of the addresses of all links together: one that is defined once may be meant a thousand times, and leads nowhere then."""
+"""Limit of the addresses of all links together; further links lead nowhere.
+
+A reference that is defined once can be used thousands of times.
+"""
 
 _URL = re.compile(
     r"https?://(?P<host>[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(?:[/?#].*)?", re.I | re.S
 )
-"""Of an address whose host is what a browser asks: no name of a user, no escape, no slash too few or too many before it."""
+"""Matches an address whose written host is the one that a browser asks: no user name, no escape, exactly two slashes."""
 
 _BUDGET = "characters"
 

@@ -1,4 +1,4 @@
-"""What the receipts about a call say, and whether each is genuine: its hash, its signature, and the arguments it covers."""
+"""The receipts of a call, and whether each is genuine: its hash, its signature, and the arguments that it covers."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ async def render_apart(request: ConsoleRequest, render: Callable[[], Rendered]) 
 
 
 def render_page(page: ConsolePage, request: ConsoleRequest, *, workspace_name: str = "") -> str:
-    """Return the markup of a page of somebody who is signed in; `workspace_name` is "" in the default workspace."""
+    """Return the markup of a page for a signed-in person; `workspace_name` is "" in the default workspace."""
     known = {
         "page": page,
         "section": page.values.get("section", ""),

@@ -1,4 +1,4 @@
-"""Routes of the console: what a page is asked with, and what it gives."""
+"""Routes of the console: the request that a page gets, and the page or redirect that it returns."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _NEXT = re.compile(rf"{ROOT}(?:/(?!\.|%2[eE])[A-Za-z0-9_.~%-]+)*", re.ASCII)
 """A path of the console, no part of which is empty or begins with a dot: it leads nowhere else."""
 
 PARTS_HEADER = "ferryman-parts"
-"""Which elements of a page a request asks for, by their ids."""
+"""The header of a request for some elements of a page: their ids, separated by commas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleRequest:
-    """A request of somebody who is signed in. `params` are the parts of its path, `form` the fields of a change,
+    """A request of a person who is signed in. `params` are the parts of its path, `form` the fields of a change,
     and `upload` is the file of a form that brings one."""
 
     request: Request = field(repr=False)
@@ -44,7 +44,7 @@ class ConsoleRequest:
 
     @property
     def is_partial(self) -> bool:
-        """Whether parts of the page are asked for alone, as a page does that is open."""
+        """Whether an open page asks for some of its parts alone."""
         return PARTS_HEADER in self.request.headers
 
     def read_field(self, name: str) -> str:
@@ -68,7 +68,10 @@ class ConsolePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirect:
-    """What follows a change: another page, with the sentence of `notices` that `done` names. `path` may have a query."""
+    """The answer to a successful change: another page, with the sentence of `notices` that `done` names.
+
+    `path` may have a query.
+    """
 
     path: str
     done: str = ""
@@ -84,7 +87,7 @@ PageHandler = Callable[[ConsoleRequest], Awaitable[ConsolePage | Redirect | Resp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleRoute:
-    """A page at `path` (`{name}` is an id, `{name:path}` anything), and what its forms may ask for, by their field `do`.
+    """A page at `path` (`{name}` is an id, `{name:path}` anything), and the actions of its forms by their field `do`.
 
     `section` is the entry of the menu that it belongs to.
     """

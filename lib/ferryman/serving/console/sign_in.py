@@ -31,7 +31,7 @@ FORM_BYTES_MAX = 4_000
 
 
 async def answer_sign_in(deps: ApiDependencies, request: Request) -> Response:
-    """Show the form that takes an API key, or sign somebody in with it."""
+    """Show the form that takes an API key, or sign a person in with it."""
     if request.method != "POST":
         return show_sign_in(request, "", next_path=request.query_params.get("next", ROOT))
     refuse_foreign(request)
@@ -44,7 +44,7 @@ async def answer_sign_in(deps: ApiDependencies, request: Request) -> Response:
 
 
 async def answer_link(deps: ApiDependencies, request: Request) -> Response:
-    """Show one button for a one-time link, or redeem it: what only reads the page, as previews do, does not use it up."""
+    """Show one button for a one-time link, or redeem it: a GET, such as a link preview, does not use it up."""
     if request.method != "POST":
         code = request.query_params.get("code", "")
         # a page of others may lead somebody into a session of its own (login CSRF): what is typed there would be theirs
@@ -61,7 +61,7 @@ async def answer_link(deps: ApiDependencies, request: Request) -> Response:
 
 
 def show_sign_in(request: Request, notice: str, *, next_path: str, status: int = 200) -> Response:
-    """Return the page on which somebody signs in, to be led to `next_path` afterwards."""
+    """Return the page to sign in on, which then leads to `next_path`."""
     values = {"title": "Sign in", "notice": notice, "next_path": check_next(next_path)}
     return HTMLResponse(render_plain("sign_in.html", request.url.path, **values), status_code=status, headers=HEADERS)
 
@@ -87,7 +87,7 @@ async def end_session(deps: ApiDependencies, request: Request, session: ConsoleS
 
 
 def redirect(origin: str, target: str) -> Response:
-    """Return what leads a browser from `origin` to another page of the console."""
+    """Return the redirect (303) from the page `origin` to another page of the console."""
     return RedirectResponse(find_relative(origin, target), status_code=303, headers=HEADERS)
 
 

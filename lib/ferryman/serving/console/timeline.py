@@ -1,4 +1,4 @@
-"""A time line of calls, to scale: a bar for each, in lanes so that parallel ones are beside each other."""
+"""A timeline of calls, to scale: a bar for each, in lanes so that parallel ones are beside each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 WIDTH, LANE, BAR, TOP = 1_000, 22, 16, 24
 TICKS = 5
 STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400)
-"""Distances between ticks, in seconds; of a longer time each tick is so many days."""
+"""Distances between ticks, in seconds; a longer timeline has ticks at whole days."""
 
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 UNITS = ((DAY_MS, "d", HOUR_MS, "h"), (HOUR_MS, "h", MINUTE_MS, "min"), (MINUTE_MS, "min", 1_000, "s"))
@@ -42,7 +42,7 @@ class Timeline:
 
 
 def draw_timeline(calls: Sequence[Mapping[str, Any]], *, end: str) -> Timeline | None:
-    """Return the time line of calls as the API lists them; one that is under way lasts until `end`. None without calls."""
+    """Return the timeline of calls as the API lists them; one that is under way lasts until `end`. None without calls."""
     if not calls:
         return None
     spans = [(_read(call["created_at"]), _read(call["settled_at"] or end)) for call in calls]
@@ -70,7 +70,7 @@ def draw_timeline(calls: Sequence[Mapping[str, Any]], *, end: str) -> Timeline |
 
 
 def name_state(call: Mapping[str, Any]) -> str:
-    """Return the state of a call of the API in a word: what became of it, or that it is waiting, or running."""
+    """Return the state of a call of the API: in_doubt, waiting, running, done, refused or failed."""
     if call["in_doubt"]:
         return "in_doubt"
     if call["result"] is None:

@@ -28,7 +28,7 @@ class TextChange:
 
 
 def review_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a page shows of a tool. `choice` is what its box is sent as: the digest that is shown, and its name.
+    """Return the values that a page shows of a tool. `choice` is the value of its box: the digest that is shown, and its name.
 
     "" is the choice of a tool that cannot be accepted or disabled, as one whose texts are too long to be shown whole.
     """
@@ -56,7 +56,7 @@ def read_choices(values: tuple[str, ...]) -> dict[str, str]:
 
 
 def mark_change(change: Mapping[str, Any]) -> TextChange:
-    """Return a change with what is the same at its beginning and its end apart."""
+    """Return a change with its common beginning and its common end separate."""
     before, after = change["before"], change["after"]
     if before is None or after is None:
         return TextChange(field=change["field"], head="", before=before, after=after, tail="")

@@ -1,4 +1,4 @@
-"""Switches of tools: what a task or an agent lists, as boxes of a form, and the list that a form with these boxes means."""
+"""Switches of tools: the tools that a task or an agent lists, as boxes of a form, and the list that such a form means."""
 
 from __future__ import annotations
 

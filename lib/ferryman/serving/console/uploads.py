@@ -28,7 +28,7 @@ BOUNDARY_BYTES_MAX = 70
 HEADERS_MAX = 8
 HEADER_BYTES_MAX = 4_000
 PIECE_BYTES = 65_536
-"""Of what comes, that is parsed at once."""
+"""The bytes that are parsed at a time."""
 
 REST_S = 60
 """How many seconds the rest of a file that is refused is waited for: a browser reads the answer once it has sent all."""
@@ -43,7 +43,7 @@ class Upload:
     pieces: AsyncIterator[bytes] = field(repr=False)
 
     async def drop(self) -> None:
-        """Read what has not been read, for `REST_S` seconds at most."""
+        """Read the rest of the body, for at most `REST_S` seconds."""
         with suppress(TimeoutError, HTTPException, ClientDisconnect):
             async with asyncio.timeout(REST_S):
                 async for _ in self.pieces:
@@ -125,7 +125,7 @@ class _PartReader:
 
 
 async def read_upload(request: Request) -> tuple[dict[str, tuple[str, ...]], Upload | None]:
-    """Return the fields before the file, and the file, None where there is none. Raise 400 for what is no such form.
+    """Return the fields before the file, and the file, None where there is none. Raise 400 where the body is not such a form.
 
     The file's bytes are read with `Upload.pieces`, which raise 400 where the form breaks off.
     """

@@ -1,4 +1,4 @@
-"""Agents: the list with those that are archived, a new one from a template, and one with its fields and what it may call."""
+"""Agents: the list with archived ones, a new one from a template, and one with its settings and its tool policy."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def show_new_agent(request: ConsoleRequest) -> ConsolePage:
 
 
 async def create_agent(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Store the agent that was typed; what was left empty is its template's."""
+    """Create the agent; empty fields take the template's values."""
     fields = _build_new_fields([], [])
     try:
         created = await request.api.post("/v1/agents", read_body(fields, request.form), once=request.read_field("once"))

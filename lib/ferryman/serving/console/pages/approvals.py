@@ -1,4 +1,4 @@
-"""Approvals: the calls that wait for a person, exactly what each would send, and deciding about one of them."""
+"""Approvals: the calls that wait for a person, exactly what each would send, and the decision about one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAITING_MAX = 20
 REFRESH_S = 10
 STATES = ("", *(state.value for state in ApprovalState))
 CHAT = "chat"
-"""What the form of an approval inside a conversation says in its field `from`."""
+"""The value of the field `from` in the form of an approval inside a conversation."""
 
 
 async def show_approvals(request: ConsoleRequest) -> ConsolePage:

@@ -18,14 +18,14 @@ RECORD_CALLS_MAX = 200
 """Of how many calls a record is read and compared here, at most: one has a result of up to 50,000 characters."""
 
 HERE_ENTRIES_MAX, HERE_BYTES_MAX = 50, 65_536
-"""Up to so many receipts, and so many bytes of record, are verified in this process, which takes some ms."""
+"""Up to this many receipts, and bytes of record, are verified in this process, which takes some ms."""
 
 PAGE = 100
 UNREAD: Audit = {"fit": "unread", "parts": [], "more": 0, "calls": [], "ledger": []}
 
 
 async def show_audit(request: ConsoleRequest) -> ConsolePage:
-    """Show the chain of receipts, the record that it covers, and what verifying both says."""
+    """Show the chain of receipts, the record that it covers, and the result of verifying both."""
     name = request.params["execution"]
     execution = await request.api.get(f"/v1/executions/{name}")
     chain = await request.api.get(f"/v1/executions/{name}/receipts", limit=PAGE)

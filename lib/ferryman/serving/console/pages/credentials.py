@@ -97,7 +97,7 @@ async def begin_consent(request: ConsoleRequest) -> ConsolePage:
 
 
 def check_name(name: str) -> None:
-    """Raise `ApiProblemError` for what is no name of a credential: it is a part of the API's path, and leads nowhere else."""
+    """Raise `ApiProblemError` for an invalid credential name: it becomes a part of the API's path, which it must not change."""
     if not NAME.fullmatch(name):
         raise _build_problem("name", "must be A to Z, 0 to 9 and _, begin with a letter, and have at most 64 characters")
 

@@ -1,4 +1,4 @@
-"""One execution: its turns and calls in order, a time line to scale, and what can be done with it."""
+"""One execution: its turns and calls in order, a timeline to scale, and its actions: cancel, run again, export."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIVE_CALLS = 500
 
 
 async def show_execution(request: ConsoleRequest) -> ConsolePage:
-    """Show an execution, with its turns and calls, and without what is large, which are pages of their own."""
+    """Show an execution with its turns and calls; large texts have pages of their own."""
     name, first = request.params["execution"], _read_number(request.query.get("from"))
     here = f"{executions.PATH}/{name}"
     execution, window = await ask_together(
@@ -62,7 +62,7 @@ async def follow_execution(request: ConsoleRequest) -> Response:
 
 
 async def show_call(request: ConsoleRequest) -> ConsolePage:
-    """Show one call of an execution in full, with what its receipts say."""
+    """Show one call of an execution in full, with its receipts."""
     name = request.params["execution"]
     call, receipts, keys = await read_call(request.api, name, request.params["seq"])
     values = {
@@ -85,12 +85,12 @@ async def show_turn(request: ConsoleRequest) -> ConsolePage:
 
 
 async def show_input(request: ConsoleRequest) -> ConsolePage:
-    """Show all of what an execution was given."""
+    """Show the whole input of an execution."""
     return await _show_text(request, "input", "Input")
 
 
 async def show_output(request: ConsoleRequest) -> ConsolePage:
-    """Show all of what an execution has answered."""
+    """Show the whole output of an execution."""
     return await _show_text(request, "output", "Output")
 
 

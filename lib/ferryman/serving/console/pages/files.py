@@ -36,7 +36,7 @@ _DOWNLOAD_HEADERS = (
     "last-modified",
     "x-content-type-options",
 )
-"""What the API says of a file: no browser shows, runs or takes it for another type."""
+"""Headers of the API's answer that are passed on: no browser shows or runs the file, or guesses another type."""
 
 
 async def show_files(request: ConsoleRequest) -> ConsolePage:
@@ -45,7 +45,7 @@ async def show_files(request: ConsoleRequest) -> ConsolePage:
 
 
 async def upload_file(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Store the file of the form, as it comes; one that is there is replaced where the box was ticked."""
+    """Store the file of the form as a stream; replace an existing one where the box was ticked."""
     try:
         if request.upload is None or not (request.upload.name or request.read_field("name")):
             raise build_problem("file", "choose one")
@@ -85,7 +85,7 @@ async def delete_file(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 
 def build_problem(field: str, message: str) -> ApiProblemError:
-    """Return what is wrong with a field of a form, as the API would say it."""
+    """Return the error of a field of a form, in the shape of the API's problem documents."""
     return ApiProblemError(INVALID, {"title": "Invalid", "errors": [{"field": field, "message": message}]})
 
 

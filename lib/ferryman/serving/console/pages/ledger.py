@@ -23,7 +23,7 @@ NAMES_MAX = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineNoun:
-    """What a line is about: where the API lists it, the field of its id, and its page below the console's root."""
+    """The noun of a line: its list in the API, the field of its id, and its page below the console's root."""
 
     path: str
     id: str
@@ -36,7 +36,7 @@ NOUNS = {
     "person": LineNoun(path="members", id="person_id", page="people"),
     "workspace": LineNoun(path="workspaces", id="workspace_id", page="workspaces"),
 }
-"""By what a statement sums up."""
+"""The groupings of a statement."""
 
 
 async def show_ledger(request: ConsoleRequest) -> ConsolePage:

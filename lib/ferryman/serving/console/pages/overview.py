@@ -1,4 +1,4 @@
-"""The overview: what runs, what waits for you, what failed, what was spent this month, and what fires next."""
+"""The overview: what runs, what waits for you, what failed, the credits of this month, and the tasks scheduled next."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAILURES = ("failed", "timeout")
 
 
 async def show_overview(request: ConsoleRequest) -> ConsolePage:
-    """Show the overview of the workspace; for parts alone nothing of the month and of the schedules is asked for again."""
+    """Show the overview of the workspace; a refresh of parts reads neither the month nor the schedules again."""
     api, since = request.api, (request.now - timedelta(days=1)).isoformat()
     me, running, approvals, *failures = await ask_together(
         api.get("/v1/me"),
@@ -45,7 +45,7 @@ async def show_overview(request: ConsoleRequest) -> ConsolePage:
 
 
 async def _read_month(request: ConsoleRequest) -> dict[str, Any]:
-    """Return what was spent on the days of this month, and which tasks fire next."""
+    """Return the credits used on each day of this month, and the tasks that run next."""
     today = request.now.astimezone(UTC).date()
     usage, tasks = await ask_together(
         request.api.get("/v1/usage", by="day", since=today.replace(day=1), until=today),

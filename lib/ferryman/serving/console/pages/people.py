@@ -80,12 +80,12 @@ RIGHTS = tuple(right.value for right in Right)
 
 
 async def show_people(request: ConsoleRequest) -> ConsolePage:
-    """Show the members, invitations, API keys (those of everybody where that is asked for), and a page of audit entries."""
+    """Show the members, invitations, API keys (of all people where the query says so), and a page of audit entries."""
     return await _show(request)
 
 
 async def invite(request: ConsoleRequest) -> ConsolePage:
-    """Invite somebody, and show the token this once."""
+    """Invite a person, and show the token once."""
     return await _create(request, "/v1/invitations", "invitation", INVITATION_FIELDS, "token")
 
 
@@ -123,7 +123,7 @@ async def unlink_identity(request: ConsoleRequest) -> Redirect:
 
 
 async def show_member(request: ConsoleRequest) -> ConsolePage:
-    """Show a member, with what can be changed."""
+    """Show a member with the role and limits that can be changed."""
     return await _show_member(request)
 
 

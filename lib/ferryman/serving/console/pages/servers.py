@@ -46,7 +46,7 @@ async def add_server(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 
 async def show_server(request: ConsoleRequest) -> ConsolePage:
-    """Show an MCP server and its tools, with what is new or has changed."""
+    """Show an MCP server and its tools; new and changed ones wait to be accepted."""
     return await _show(request)
 
 
@@ -61,7 +61,7 @@ async def accept_tools(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 
 async def disable_tools(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Have the tools whose boxes were ticked neither offered nor called, until somebody accepts them again."""
+    """Disable the ticked tools: they are neither offered nor called until a person accepts them again."""
     return await _change(request, {"disable": [*_read_ticked(request)]})
 
 
@@ -76,7 +76,7 @@ async def disable_server(request: ConsoleRequest) -> ConsolePage | Redirect:
 
 
 async def move_server(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Change where the server is: nothing of it is accepted any more."""
+    """Change the URL of the server: all of its tools wait to be accepted again."""
     return await _change(request, {"url": request.read_field("url").strip()})
 
 

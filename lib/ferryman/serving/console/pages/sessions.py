@@ -1,4 +1,4 @@
-"""The sessions of the console: where somebody is signed in, and an end to any of them."""
+"""The sessions of the console: the browsers that are signed in; end one."""
 
 from __future__ import annotations
 

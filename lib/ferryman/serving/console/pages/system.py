@@ -27,7 +27,7 @@ class Check:
 
 
 async def show_system(request: ConsoleRequest) -> ConsolePage:
-    """Show what the API knows of the deployment."""
+    """Show the deployment as the API describes it: checks, jobs, plans, models and services."""
     api = request.api
     health, welcome, me, plans, models, services, receipts, decisions, jobs = await ask_together(
         api.get("/healthz"),
@@ -79,7 +79,7 @@ async def show_jobs(request: ConsoleRequest) -> ConsolePage:
 
 
 async def show_job(request: ConsoleRequest) -> ConsolePage:
-    """Show how far a job is, and the receipt of what it has deleted."""
+    """Show the progress of a job, and the receipt of a deletion."""
     job = await request.api.get(f"/v1/jobs/{request.params['job']}")
     values = {"job": job}
     if job["status"] != JobStatus.DONE:

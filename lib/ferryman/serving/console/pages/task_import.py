@@ -1,4 +1,4 @@
-"""Import an OpenAPI document into a task: a dry run that shows what would be made, and the import itself."""
+"""Import an OpenAPI document into a task: a dry run that shows the tools, and the import itself."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def show_import(request: ConsoleRequest) -> ConsolePage:
 
 
 async def show_dry_run(request: ConsoleRequest) -> ConsolePage:
-    """Show what an import of what was typed would make; nothing is stored."""
+    """Show the tools that the typed document would become; store nothing."""
     try:
         return await _show(request, result=await _import(request, is_dry_run=True))
     except ApiProblemError as error:
@@ -68,7 +68,7 @@ async def show_dry_run(request: ConsoleRequest) -> ConsolePage:
 
 
 async def import_document(request: ConsoleRequest) -> ConsolePage | Redirect:
-    """Import what was typed, and lead to its tools."""
+    """Import the typed document, and lead to its tools."""
     try:
         imported = await _import(request, is_dry_run=False)
     except ApiProblemError as error:

@@ -1,4 +1,4 @@
-"""One tool of a task: what it is, a call of it that a person makes to try it, and how that ended."""
+"""One tool of a task: its declaration, a call to try it, and the result of that call."""
 
 from __future__ import annotations
 

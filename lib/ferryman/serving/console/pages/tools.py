@@ -1,4 +1,4 @@
-"""Tools: the catalog by category, and for a task or an agent what it may call, which level takes a tool away, and switches."""
+"""Tools: the catalog by category, and for a task or an agent switches, its policy, and the level that forbids a tool."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def _read_catalog(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def _read_policy(request: ConsoleRequest, subject: ToolSubject) -> dict[str, Any]:
-    """Return what becomes of each tool of the catalog, by its name; nothing where no task and no agent was chosen."""
+    """Return the policy of each tool of the catalog, by its name; {} where no task and no agent was chosen."""
     if not subject.kind:
         return {}
     path = f"/v1/agents/{subject.stored['agent_id']}/policy"

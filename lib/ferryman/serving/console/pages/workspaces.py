@@ -72,7 +72,7 @@ async def show_workspaces(request: ConsoleRequest) -> ConsolePage:
 
 
 async def choose_workspace(request: ConsoleRequest) -> Redirect:
-    """Have the session act in another workspace, and show the page that was asked for there."""
+    """Switch the session to another workspace, and show the requested page there."""
     deps: ApiDependencies = request.request.app.state.deps
     owner, chosen = request.session.owner, request.read_field("id")
     if request.session.key_workspace:
