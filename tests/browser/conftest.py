@@ -37,20 +37,20 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def site() -> FilledSite:
-    """An ordinary day."""
+    """The ordinary site: one of everything."""
     return build_site()
 
 
 @pytest.fixture(scope="session")
 def origin(site: FilledSite) -> Iterator[str]:
-    """Where the ordinary site is served."""
+    """The origin of the ordinary site."""
     with serve_app(site.app) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def empty_site() -> FilledSite:
-    """The first day."""
+    """The site of a new owner: every list is empty."""
     return build_empty_site()
 
 
@@ -87,14 +87,14 @@ def empty_state(chromium: Any, empty_origin: str, empty_site: FilledSite) -> Any
 
 @pytest.fixture(scope="session")
 def inspector(chromium: Any, origin: str, state: Any) -> Iterator[Inspector]:
-    """What inspects the pages of the ordinary site."""
+    """The inspector of the ordinary site's pages."""
     with ExitStack() as stack:
         yield Inspector(open_watch=partial(watch, chromium, origin, state), take_picture=take_picture, stack=stack)
 
 
 @pytest.fixture(scope="session")
 def empty_inspector(chromium: Any, empty_origin: str, empty_state: Any) -> Iterator[Inspector]:
-    """What inspects the pages of the empty site."""
+    """The inspector of the empty site's pages."""
     with ExitStack() as stack:
         yield Inspector(open_watch=partial(watch, chromium, empty_origin, empty_state), take_picture=take_picture, stack=stack)
 

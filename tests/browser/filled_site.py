@@ -98,7 +98,7 @@ LIMITS = {
     **{"agent-description": 1_000, "instructions": 10_000, "descriptor-after": 10_000, "file": 1_000},
     **{"prompt": 50_000, "task-system": 50_000, "system": 50_000, "input": 20_000, "question": 20_000, "argument": 100_000},
 }
-"""About how many characters the API takes for a place at most; the others are whatever a model or an upstream answers."""
+"""About how many characters the API accepts at a place; other places hold what a model or an upstream answers, unlimited."""
 
 
 def read_ordinary(place: str) -> str:
@@ -108,7 +108,7 @@ def read_ordinary(place: str) -> str:
 
 @dataclass(frozen=True)
 class FilledSite:
-    """The API, what it holds, and the key of the person who looks at it."""
+    """The API, its stored objects, and the API key of the person who looks at it."""
 
     stage: Stage
     app: FastAPI
@@ -126,7 +126,7 @@ def build_site(texts: Texts = read_ordinary) -> FilledSite:
 
 
 def build_empty_site() -> FilledSite:
-    """Return an API on the first day of its owner: there is nothing in any list."""
+    """Return an API of a new owner: every list is empty."""
     stage = Stage()
     key = stage.owner(OWNER)["Authorization"].removeprefix("Bearer ")
     memory = stage.memory
@@ -216,7 +216,7 @@ def fill(site: FilledSite, texts: Texts) -> None:
 
 
 def _build_credential(name: str, texts: Texts) -> SealedCredential:
-    """Return a credential of the task; the scopes of a token are what its service says."""
+    """Return a credential of the task; the scopes of a token are a text of its service."""
     is_token = name == "CALENDAR_TOKEN"
     service, host = ("calendar", "api.calendar.test") if is_token else ("coingecko", "api.coingecko.com")
     label = build_label(owner=OWNER, task=TASK, name=name, service=service, hosts=(host,))
@@ -242,7 +242,7 @@ def _fill_usage(site: FilledSite) -> None:
 
 
 def _fill_names(site: FilledSite, texts: Texts) -> None:
-    """Put a text into the names of what members make."""
+    """Put a text into the names that members give."""
     memory = site.stage.memory
     for stored, place in ((memory.people, "person"), (memory.invitations, "invitation"), (memory.workspaces, "workspace")):
         for name, value in stored.items():

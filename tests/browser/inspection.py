@@ -1,4 +1,4 @@
-"""Everything that is to be seen of a page, from few visits: a wide one, a narrow one, and one without a script."""
+"""Inspect a page in few visits: on a wide screen, on a narrow one, and without scripts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ COLOR_RULES = ("color-contrast", "link-in-text-block")
 """What another theme can break: it changes colours alone."""
 
 VISITS_MAX = 3
-"""How often a page is opened at most, of which the layout shifts."""
+"""How many times a page is opened at most while its layout shifts."""
 
 STOPS_MAX = 1_000
-"""How often Tab is pressed on one page."""
+"""How many times Tab is pressed on one page."""
 
 KEYS = """() => {
   const known = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
@@ -48,7 +48,7 @@ READ = """() => {
 
 @dataclass(kw_only=True)
 class Inspection:
-    """What was seen of one page; the lists hold what is wrong, in words."""
+    """The findings of one page; each list holds its faults, in words."""
 
     problems: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Inspector:
     inspections: dict[str, Inspection] = field(default_factory=dict)
 
     def inspect(self, path: str) -> Inspection:
-        """Return what is to be seen of the page at `path`."""
+        """Return the findings of the page at `path`."""
         if path not in self.inspections:
             self.inspections[path] = inspection = Inspection()
             self._look_wide(path, inspection)
@@ -80,7 +80,7 @@ class Inspector:
         return self.inspections[path]
 
     def inspect_narrow(self, path: str) -> Inspection:
-        """Return what is to be seen on a narrow screen, and where nothing is there."""
+        """Return the findings of the page at `path` on a narrow screen only."""
         inspection = Inspection()
         self._look_narrow(path, inspection, name="empty")
         return inspection
@@ -121,7 +121,7 @@ class Inspector:
 
 
 def _open(seen: Watch, path: str) -> list[str]:
-    """Open a page, and return what is wrong with it.
+    """Open a page, and return its faults.
 
     A busy machine can paint a table before its last rows have come: what moves whenever the page is opened counts as a shift.
     """
@@ -134,7 +134,7 @@ def _open(seen: Watch, path: str) -> list[str]:
 
 
 def press_tab(page: Any) -> tuple[list[str], list[str]]:
-    """Go through the page by Tab. Return the controls that were not reached, and the stops whose focus is not to be seen."""
+    """Go through the page by Tab. Return the controls that were not reached, and the stops without a visible focus."""
     page.evaluate("document.activeElement.blur()")
     controls, stops = page.evaluate(KEYS), []
     for _ in range(STOPS_MAX):

@@ -17,7 +17,7 @@ from tests.browser.visits import Watch, list_paths
 from tests.serve import serve_app
 
 CHUNKS = cut_chunks(1_900)
-"""As long as a page shows of a text of others, so that none is cut away."""
+"""The length up to which a page shows a foreign text whole, so that no string is cut away."""
 
 MORE = [
     f"/console/approvals/{DENIED}",
@@ -55,7 +55,7 @@ def hostile_site() -> FilledSite:
 
 @pytest.fixture(scope="module")
 def hostile_watch(chromium: Any, hostile_site: FilledSite) -> Iterator[Watch]:
-    """What watches the one page that goes to all pages of the site."""
+    """The record of the one browser page that visits all pages of the site."""
     with serve_app(hostile_site.app) as origin:
         state = sign_in(chromium, origin, hostile_site.key)
         with watch(chromium, origin, state) as seen:
@@ -64,7 +64,7 @@ def hostile_watch(chromium: Any, hostile_site: FilledSite) -> Iterator[Watch]:
 
 @pytest.fixture(scope="module")
 def ordinary_elements(hostile_site: FilledSite, hostile_watch: Watch) -> dict[str, Any]:
-    """What each page is made of where nobody is hostile."""
+    """The elements of each page when every text is ordinary."""
     store_texts(hostile_site, read_ordinary)
     elements = {}
     for path in PAGES:

@@ -1,4 +1,4 @@
-"""Which pages there are, from the console's own routes, and what is to be seen of each while it is open."""
+"""The pages by the console's own routes, and what a visit of one records: requests, errors, layout shifts, CSP reports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SAMPLES = {
 """The id in the place of a parameter of a path, by the noun before it."""
 
 NOT_PAGES = ("live", "export", "record", "download", "events", "content", "upload", "link", "connected")
-"""The last names of paths that answer something else than a page to look at."""
+"""The last names of paths that answer no page."""
 
 REQUESTS_MAX = 5
 SHIFT = """
@@ -49,7 +49,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
   window.__blocked.push(`${event.violatedDirective} ${event.blockedURI}`);
 });
 """
-"""What watches from inside: shifts of the layout, and what the Content Security Policy blocked."""
+"""The script that records inside the page: layout shifts, and what the Content Security Policy blocked."""
 
 
 def list_paths() -> list[str]:
@@ -71,7 +71,7 @@ def fill_path(path: str) -> str:
 
 @dataclass(kw_only=True)
 class Watch:
-    """What happened on a page of Playwright since it was opened: requests, errors, dialogs, answers."""
+    """The record of a Playwright page since it was opened: requests, errors, dialogs, answers."""
 
     page: Any
     origin: str
@@ -94,11 +94,11 @@ class Watch:
 
     @property
     def foreign(self) -> list[str]:
-        """The requests that were to leave for another origin."""
+        """The requests to another origin."""
         return [url for url in self.requests if not url.startswith(("data:", self.origin + "/"))]
 
     def open(self, path: str) -> list[str]:
-        """Open a page, and return what is wrong with it."""
+        """Open a page, and return its faults."""
         self.requests.clear()
         self.errors.clear()
         answer = self.page.goto(self.origin + path, wait_until="load")

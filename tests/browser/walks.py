@@ -23,7 +23,7 @@ from tests.browser.visits import Watch
 from tests.journeys.conftest import Journey, create_owner, start_stack
 
 WAITS_S = 120
-"""How long anything may take: not a bar, but an end of what hangs."""
+"""Seconds after which a wait fails. No figure depends on it."""
 
 ENVIRONMENT = {"FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
 
@@ -51,7 +51,7 @@ class LoopThread:
 
 @dataclass(frozen=True, kw_only=True)
 class StackSite:
-    """A local stack that runs, and who speaks to it."""
+    """A running local stack, and its client."""
 
     note: Mapping[str, Any]
     loop: LoopThread

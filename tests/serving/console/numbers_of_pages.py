@@ -1,4 +1,4 @@
-"""Which numbers each page promises to show, by the page's path, and which of its numbers it works out by itself.
+"""The numbers that each page promises to show, by the page's path, and those that it computes itself.
 
 A promise is the path of the API's answer (`*` for an id), and the names of the fields that lead to the number.
 """
@@ -146,7 +146,7 @@ def find_bodies(answers: Answers, path: str, query: str = "") -> list[Any]:
 
 
 def count_overview(answers: Answers) -> list[object]:
-    """Return how many run, wait and failed, and the nothing of a day on which nothing was spent."""
+    """Return how many run, wait and failed, and 0 for a day without usage."""
     running = find_bodies(answers, "/v1/executions", "status=running")[0]["executions"]
     failed = [
         item
@@ -166,7 +166,7 @@ def measure_execution(answers: Answers) -> list[object]:
 
 
 def count_items(*names: str) -> Callable[[Answers], list[object]]:
-    """Return what counts the items of every list of this name, wherever it is in an answer."""
+    """Return the function that counts the items of every list of this name, anywhere in an answer."""
 
     def count(answers: Answers) -> list[object]:
         return [len(items) for _, _, body in answers for items in find_lists(body, names)]

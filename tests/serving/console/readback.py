@@ -26,7 +26,7 @@ NUMBER = re.compile(r"(?<![\w.,:/-])[0-9][0-9,]*(?:\.[0-9]+)?(?![\w:/-])", re.AS
 
 
 class _MainReader(HTMLParser):
-    """Collects what `main` says in its own words, and the values of its fields."""
+    """Collects the page's own text in `main`, and the values of its fields."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -12,7 +12,7 @@ from ferryman.serving.console.markdown import render_markdown
 from ferryman.serving.console.rendering import TEMPLATES
 
 GZIPPED_BYTES_MAX = 60_000
-"""All of them together, as the console promises."""
+"""The gzipped bytes of all assets together, as the console promises."""
 
 
 def test_all_of_them_are_small() -> None:

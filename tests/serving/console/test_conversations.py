@@ -1,4 +1,4 @@
-"""Conversations in the console: said, answered, edited, stopped and read, by whom they belong to alone."""
+"""Conversations in the console: write, answer, edit, stop and read, only for their owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files' pages: listed, downloaded so that no browser runs one, linked, deleted, and uploaded as they come."""
+"""The pages of files: list, download (no browser runs a file), link, delete, and upload as a stream."""
 
 from __future__ import annotations
 

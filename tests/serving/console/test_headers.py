@@ -1,4 +1,4 @@
-"""What every answer at and below /console has, whatever answers; and where an address that a stranger wrote leads."""
+"""Headers of every answer at and below /console; and links, which no part of a stranger's address can direct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The people's page: who is here, and what its forms end."""
+"""The page of people: members, invitations, keys and identities, and the forms that create and end them."""
 
 from __future__ import annotations
 

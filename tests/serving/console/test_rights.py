@@ -1,4 +1,4 @@
-"""Every form of every page, sent by sessions that may not: of a key that only reads, and of another owner."""
+"""Every form of every page, sent by sessions without the right: of a read-only key, and of another owner."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .conftest import SAME_SITE
 
 STRANGER = "bob"
 READS = {"sign-out", "export", "dry-run"}
-"""What only reads, or ends the session that asks."""
+"""Actions that only read, or end the session that sends them."""
 
 PERSONAL = frozenset(["revoke", "revoke-key", "unlink"])
-"""What anybody may end of what is theirs, with any of their keys."""
+"""Actions on a person's own objects, which any of their keys may do."""
 
 NOT_STATE = ("keyed", "console_sessions")
-"""What any request may write: how it was answered, and who is signed in."""
+"""Collections that any request may write: idempotent answers, and sessions."""
 
 
 @dataclass
@@ -79,7 +79,7 @@ class FormReader(HTMLParser):
 
 @dataclass(frozen=True, kw_only=True)
 class Visitor:
-    """Somebody who is signed in."""
+    """A person who is signed in."""
 
     http: httpx.AsyncClient
     site: FilledSite

@@ -1,4 +1,4 @@
-"""The first run: a template becomes a task, and what cannot be done is said."""
+"""The first run: a template becomes a task, and refusals are shown."""
 
 from __future__ import annotations
 

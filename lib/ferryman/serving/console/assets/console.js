@@ -93,7 +93,7 @@ function sayStale() {
   if (isStale) return;
   isStale = true;
   const link = ["a", { href: location.pathname }, ["Load it again"]];
-  const text = "You are signed out, or may not read this page any more. It shows what was. ";
+  const text = "You are signed out, or may no longer read this page. It shows an earlier state. ";
   document.getElementById("main")?.prepend(build(["p", { class: "notice bad", role: "alert" }, [text, link]]));
 }
 
