@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ferryman.domain.approvals.rules import RULES_MAX
 from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
-from ferryman.domain.tasks.task import (
-    DESCRIPTION_CHARACTERS_MAX,
-    NAME_CHARACTERS_MAX,
-    PROMPT_CHARACTERS_MAX,
-    WEBHOOK_URLS_MAX,
-)
 from ferryman.serving.console.api_client import ApiProblemError
 from ferryman.serving.console.form_fields import (
     FormField,
@@ -29,46 +22,13 @@ from ferryman.serving.console.form_fields import (
     write_values,
 )
 from ferryman.serving.console.routing import ROOT, ConsolePage, ConsoleRequest, ConsoleRoute, Redirect
+from ferryman.serving.console.task_fields import build_task_fields
 
 PATH = f"{ROOT}/tasks"
 NEW_PATH = f"{PATH}/new"
 LATER_MAX = 4
 """How many moments of a schedule are shown after the next one."""
 
-SCHEDULES = (
-    ("", "none: only when a person or a client starts it"),
-    ("cron", "repeatedly (cron)"),
-    ("once", "once, at a time"),
-    ("delayed", "once, after a delay"),
-)
-WORK, MODEL, TOOLS, LIMITS, SCHEDULE = "What it does", "Model", "Tools", "Limits", "When it runs"
-"""The headings of the form."""
-
-SCHEDULE_FIELDS = (
-    FormField(name="schedule.type", label="Schedule", kind="choice", group=SCHEDULE, options=SCHEDULES, when_empty="omit"),
-    FormField(
-        name="schedule.cron",
-        label="Cron expression",
-        group=SCHEDULE,
-        help="Five fields in UTC, for example 0 9 * * MON-FRI",
-        when_empty="omit",
-    ),
-    FormField(
-        name="schedule.at",
-        label="Time",
-        group=SCHEDULE,
-        help="For example 2026-12-01T09:00:00Z; at most ten years ahead",
-        when_empty="omit",
-    ),
-    FormField(
-        name="schedule.after_s",
-        label="Delay (seconds)",
-        kind="number",
-        group=SCHEDULE,
-        help="Counted from when the task is saved or enabled",
-        when_empty="omit",
-    ),
-)
 SCHEDULED_BY = {"cron": "cron", "once": "at", "delayed": "after_s"}
 """The field of each type of a schedule: the form shows no other, and none is sent."""
 
@@ -84,14 +44,14 @@ async def show_tasks(request: ConsoleRequest) -> ConsolePage:
 
 async def show_new_task(request: ConsoleRequest) -> ConsolePage:
     """Show the form of a task that is not there yet."""
-    fields = await _build_fields(request)
+    fields = await build_task_fields(request)
     initial = {"webhook_match": "host", "tool_loading": "all", "enabled": True, "temperature": 0.3, "max_tokens": 4096}
     return _show_form(fields, write_values(fields, initial), {})
 
 
 async def create_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Store the task that was typed."""
-    fields = await _build_fields(request)
+    fields = await build_task_fields(request)
     try:
         created = await request.api.post("/v1/tasks", _read_task(fields, request, {}), once=request.read_field("once"))
     except ApiProblemError as error:
@@ -107,7 +67,7 @@ async def show_task(request: ConsoleRequest) -> ConsolePage:
 async def change_task(request: ConsoleRequest) -> ConsolePage | Redirect:
     """Store the fields that differ from what is stored: a schedule that is as it was is not set again."""
     stored = await _get(request)
-    fields = await _build_fields(request, stored["agent_id"])
+    fields = await build_task_fields(request, stored["agent_id"])
     try:
         body = _read_task(fields, request, stored)
         changes = find_changes(body, stored)
@@ -166,7 +126,7 @@ async def _show(
     if refused is not None and refused.status in (401, 404):
         raise refused
     task = await _get(request)
-    fields = await _build_fields(request, task["agent_id"])
+    fields = await build_task_fields(request, task["agent_id"])
     return ConsolePage(
         template="task.html",
         title=show_text(task["name"]),
@@ -217,137 +177,6 @@ def _list_later(task: Mapping[str, Any]) -> list[str]:
         moment = schedule.compute_next(moment)
         later += [] if moment is None else [moment.isoformat()]
     return later
-
-
-def _list_agent_options(agents: Sequence[Mapping[str, Any]], stored: str) -> list[tuple[str, str]]:
-    """Return the agents that a task may have, and the one that it has, whatever became of that."""
-    options = [(agent["agent_id"], show_text(agent["name"])) for agent in agents if not agent["archived"]]
-    if stored and stored not in dict(options):
-        names = {agent["agent_id"]: show_text(agent["name"]) for agent in agents}
-        options.append((stored, f"{names.get(stored, stored)} (archived)" if stored in names else stored))
-    return options
-
-
-async def _build_fields(request: ConsoleRequest, agent: str = "") -> tuple[FormField, ...]:
-    """Return the fields of a task, with the agents and models that it may name; `agent` is the one that it has."""
-    agents, models = await asyncio.gather(request.api.get("/v1/agents", limit=100), request.api.get("/v1/models", limit=100))
-    agent_options = _list_agent_options(agents["agents"], agent)
-    named = ", ".join(model["name"] for model in models["models"])
-    return (
-        FormField(name="name", label="Name", group=WORK, is_required=True, help=f"At most {NAME_CHARACTERS_MAX} characters"),
-        FormField(
-            name="task_prompt",
-            label="Prompt",
-            kind="long",
-            group=WORK,
-            is_required=True,
-            help="What the agent does. May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}; "
-            f"at most {PROMPT_CHARACTERS_MAX:,} characters",
-        ),
-        FormField(name="enabled", label="Enabled: it may be started, and its schedule runs", kind="check", group=WORK),
-        FormField(
-            name="description",
-            label="Description",
-            group=WORK,
-            is_rare=True,
-            help=f"For people; at most {DESCRIPTION_CHARACTERS_MAX:,} characters",
-        ),
-        FormField(
-            name="system_prompt",
-            label="System prompt",
-            kind="long",
-            group=WORK,
-            is_rare=True,
-            help=f"Added after the system prompt of the agent; at most {PROMPT_CHARACTERS_MAX:,} characters",
-        ),
-        FormField(name="agent_id", label="Agent", kind="choice", group=MODEL, options=agent_options, when_empty="null"),
-        FormField(
-            name="model", label="Model", group=MODEL, when_empty="null", help=f"Empty: the agent's model. Known: {named}"
-        ),
-        FormField(
-            name="temperature",
-            label="Temperature",
-            group=MODEL,
-            is_rare=True,
-            help="0 to 1; empty: not sent, for models without this setting",
-            kind="number",
-            when_empty="null",
-        ),
-        FormField(
-            name="max_tokens",
-            label="Output token limit per turn",
-            group=MODEL,
-            is_rare=True,
-            kind="number",
-            when_empty="omit",
-        ),
-        FormField(name="tools", label="Tools", kind="lines", group=TOOLS, help="One name per line, at most 100"),
-        FormField(
-            name="integrations",
-            label="Integrations",
-            kind="lines",
-            group=TOOLS,
-            help="One service per line: its hosts may be called, and credentials can be stored for it",
-        ),
-        FormField(
-            name="webhook_urls",
-            label="Webhook URLs",
-            kind="lines",
-            group=TOOLS,
-            is_rare=True,
-            help=f"One https URL per line, at most {WEBHOOK_URLS_MAX}",
-        ),
-        FormField(
-            name="webhook_match",
-            label="Webhook URLs are compared by",
-            kind="choice",
-            group=TOOLS,
-            is_rare=True,
-            options=(("host", "host"), ("url", "whole URL")),
-        ),
-        FormField(
-            name="tool_loading",
-            label="Tools in the prompt",
-            kind="choice",
-            group=TOOLS,
-            is_rare=True,
-            options=(("all", "all"), ("context-aware", "those that fit the prompt")),
-        ),
-        FormField(
-            name="approvals",
-            label="Approval rules",
-            kind="json",
-            group=TOOLS,
-            is_rare=True,
-            when_empty="omit",
-            help=f"A list of at most {RULES_MAX} rules, as in the API",
-        ),
-        FormField(
-            name="max_credits",
-            label="Credit limit per execution",
-            kind="number",
-            group=LIMITS,
-            when_empty="omit",
-            help="At most the plan's limit",
-        ),
-        FormField(
-            name="max_credits_month",
-            label="Monthly credit limit",
-            group=LIMITS,
-            help="Empty: the plan's limit",
-            kind="number",
-            when_empty="null",
-        ),
-        FormField(
-            name="max_iterations",
-            label="Turn limit per execution",
-            kind="number",
-            group=LIMITS,
-            when_empty="omit",
-            help="At most the plan's limit",
-        ),
-        *SCHEDULE_FIELDS,
-    )
 
 
 ROUTES = (
