@@ -9,6 +9,8 @@ def describe_effect(tool: str) -> str:
     """Return a sentence about what a call of the tool changes, by its policy."""
     policy = find_tool(tool).policy
     changed = f"changes {' and '.join(policy.changes)}" if policy.changes else "changes nothing"
-    deciding = policy.decided_by
-    where = "" if not policy.changes else f"; where is decided by {', '.join(deciding) if deciding else 'all of its arguments'}"
+    deciding = (
+        f"these arguments decide where: {', '.join(policy.decided_by)}" if policy.decided_by else "its arguments decide where"
+    )
+    where = f"; {deciding}" if policy.changes else ""
     return f"A call of {tool} {changed}{where}."

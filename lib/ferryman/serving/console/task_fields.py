@@ -133,7 +133,7 @@ async def build_task_fields(request: ConsoleRequest, agent: str = "") -> tuple[F
         ),
         FormField(
             name="webhook_match",
-            label="Webhook URLs are compared by",
+            label="Webhooks match by",
             kind="choice",
             group=TOOLS,
             is_rare=True,
