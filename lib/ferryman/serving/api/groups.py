@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -92,6 +91,9 @@ _MODULES: Mapping[str, Callable[[], Any]] = {
 PREFIXES = {"custom": ("/v1/tasks/{task_id}", AGENTS + "{task_id}")}
 """Under what a group is served, where its own routes do not say it."""
 
+_NOWHERE: Scope = {"type": "http", "method": "GET", "path": "/nowhere/at/all", "root_path": "", "headers": []}
+"""A request that no route has."""
+
 DESCRIBED = ("/docs", "/openapi.json")
 """What tells of all routes."""
 
@@ -105,7 +107,8 @@ class RouteGroups:
         self._places = {name: APIRouter() for name in _PATHS}
         self._paths = {name: re.compile(pattern, re.DOTALL) for name, pattern in _PATHS.items()}
         self._loaded: set[str] = set()
-        self._including = threading.Lock()
+        self._loading = asyncio.Lock()
+        self._app = app
         for place in self._places.values():
             app.include_router(place)
 
@@ -119,21 +122,24 @@ class RouteGroups:
 
     async def load(self, path: str) -> None:
         """Import what serves `path`, off the event loop."""
-        missing = self.find(path)
-        if missing:
-            routers = await asyncio.to_thread(_import, missing)
-            self._include(routers)
+        if not self.find(path):
+            return
+        # one after the other, and FastAPI reads no route while others are imported: each silences warnings of Pydantic by
+        # `catch_warnings`, which is not safe in threads (a page of the console asks several groups at once)
+        async with self._loading:
+            self._include(await asyncio.to_thread(_import, self.find(path)))
 
     def load_all(self) -> None:
         """Import all that are not there yet."""
         self._include(_import([name for name in _PATHS if name not in self._loaded]))
 
-    def _include(self, routers: dict[str, APIRouter]) -> None:
-        with self._including:  # requests that come together all find it missing, and the description is made in a thread
-            for name in routers.keys() - self._loaded:
-                for prefix in PREFIXES.get(name, ("",)):
-                    self._places[name].include_router(routers[name], prefix=prefix)
-                self._loaded.add(name)
+    def _include(self, routers: Mapping[str, APIRouter]) -> None:
+        for name, router in routers.items():
+            for prefix in PREFIXES.get(name, ("",)):
+                self._places[name].include_router(router, prefix=prefix)
+            self._loaded.add(name)
+        for route in self._app.routes:  # FastAPI reads a route for the first request that is compared with it: this one
+            route.matches(_NOWHERE)
 
 
 def name_operation(route: APIRoute) -> str:
