@@ -88,7 +88,7 @@ def test_keys_are_letters_where_one_types(walk: Walk) -> None:
 def test_the_help_opens_by_its_key_and_lists_the_others(walk: Walk) -> None:
     with walk.open("/console/approvals") as seen:
         press(seen, "?")
-        assert "go to the next and the previous one" in seen.page.locator("#keys[open]").inner_text()
+        assert "go to the next and the previous approval" in seen.page.locator("#keys[open]").inner_text()
 
 
 def test_the_link_of_a_notice_asks_to_sign_in_and_leads_to_the_call(walk: Walk) -> None:
