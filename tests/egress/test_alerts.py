@@ -236,6 +236,7 @@ async def test_a_call_that_waits_is_told_by_ids_its_tool_and_its_host(alerts: Al
     assert message["data"] == {
         **{"approval_id": "appr_o", "workspace_id": "w", "agent_id": "agent_o", "task_id": "task_o", "seq": 0},
         **{"execution_id": "exec_waiting_o", "tool": "http_post", "host": "api.github.com", "path": "/v1/approvals/appr_o"},
+        "page": "/console/approvals/appr_o",
         "expires_at": "2026-12-21T12:00:00+00:00",
     }
     assert notice == ApprovalNotice(state=AlertState.DELIVERED, attempts=1, status=204, settled_at=START)

@@ -167,6 +167,14 @@ async def ticketed(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).tickets("e")
 
 
+async def stepped_in_brief(clients: GoogleClients) -> None:
+    await FirestoreExecutions(clients).brief_steps("e", after=1, most=1)
+
+
+async def ticketed_in_brief(clients: GoogleClients) -> None:
+    await FirestoreExecutions(clients).brief_tickets("e", first=1, most=1)
+
+
 async def receipted(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).receipts("e", first=1, most=1)
 
@@ -387,6 +395,8 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestorePastMessages.find": (chats_listed,),
     "FirestoreJournal.steps": (stepped,),
     "FirestoreJournal.tickets": (ticketed,),
+    "FirestoreJournal.brief_steps": (stepped_in_brief,),
+    "FirestoreJournal.brief_tickets": (ticketed_in_brief,),
     "FirestoreJournal.receipts": (receipted,),
     "FirestoreSealedInventory.list_credentials": (sealed_anywhere,),
     "FirestoreSealedInventory.count_calls": (calls_under_way,),
