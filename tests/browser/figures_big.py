@@ -182,7 +182,6 @@ def main() -> int:
     from tests.browser.conftest import sign_in
 
     site = build_site()
-    site.app.state.groups.load_all()
     store_big(site, ENDED, ended=True)
     store_big(site, UNDER_WAY, ended=False)
     print(measure_server(site))

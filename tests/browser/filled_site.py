@@ -119,8 +119,7 @@ def build_site(texts: Texts = read_ordinary) -> FilledSite:
     """Return an API that holds one of everything, with these texts."""
     stage = Stage()
     key = stage.owner(OWNER)["Authorization"].removeprefix("Bearer ")
-    deps = replace(stage.deps(), is_local=True, poll_s=0.2)
-    site = FilledSite(stage=stage, app=create_app(deps), key=key)
+    site = FilledSite(stage=stage, app=_create_app(stage), key=key)
     fill(site, texts)
     return site
 
@@ -136,7 +135,14 @@ def build_empty_site() -> FilledSite:
         more.clear()
     memory.agents.pop(f"agent_{OWNER}")
     stage.objects._objects.clear()
-    return FilledSite(stage=stage, app=create_app(replace(stage.deps(), is_local=True, poll_s=0.2)), key=key)
+    return FilledSite(stage=stage, app=_create_app(stage), key=key)
+
+
+def _create_app(stage: Stage) -> FastAPI:
+    """Return an API that has imported all of its routes: several are served in one process, and imports of two at once warn."""
+    app = create_app(replace(stage.deps(), is_local=True, poll_s=0.2))
+    app.state.groups.load_all()
+    return app
 
 
 def fill(site: FilledSite, texts: Texts) -> None:

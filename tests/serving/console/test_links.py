@@ -46,7 +46,6 @@ async def find_dead_links(browser: Browser, starts: list[str]) -> dict[str, str]
 
 async def test_every_link_of_a_filled_site_leads_to_a_page() -> None:
     site = build_site()
-    site.app.state.groups.load_all()
     async with httpx.AsyncClient(transport=httpx.ASGITransport(site.app), base_url="https://testserver") as http:
         browser = Browser(http=http)
         await browser.sign_in(site.key)
@@ -55,7 +54,6 @@ async def test_every_link_of_a_filled_site_leads_to_a_page() -> None:
 
 async def test_every_link_of_an_empty_site_leads_to_a_page() -> None:
     site = build_empty_site()
-    site.app.state.groups.load_all()
     starts = [path for path in list_paths() if not any(noun in path for noun in EMPTY_NOUNS)]
     async with httpx.AsyncClient(transport=httpx.ASGITransport(site.app), base_url="https://testserver") as http:
         browser = Browser(http=http)

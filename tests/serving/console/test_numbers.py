@@ -48,7 +48,6 @@ class Site:
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     filled, record = build_site(), AnswerRecord()
-    filled.app.state.groups.load_all()
     filled.app.add_middleware(VariedAnswers, record=record)
     with asyncio.Runner() as runner:
         http = httpx.AsyncClient(transport=httpx.ASGITransport(filled.app), base_url="https://testserver")

@@ -96,7 +96,6 @@ class Visitor:
 @pytest.fixture
 def site() -> FilledSite:
     site = build_site()
-    site.app.state.groups.load_all()
     return site
 
 
