@@ -112,8 +112,9 @@ def _problems(method: str, operation: dict[str, Any]) -> list[int]:
 
 
 def _is_read(parameter: Mapping[str, Any]) -> bool:
-    """Tell whether a parameter has a form that may be wrong: a query's, or a version that is meant."""
-    return parameter["in"] == "query" or parameter["name"] in ("if-match", "if-none-match")
+    """Tell whether a parameter has a form that may be wrong: a query's, a number in a path, or a version that is meant."""
+    is_number = parameter["schema"].get("type") == "integer"
+    return parameter["in"] == "query" or is_number or parameter["name"] in ("if-match", "if-none-match")
 
 
 def _problem(status: int) -> dict[str, Any]:
