@@ -95,8 +95,7 @@ class Visitor:
 
 @pytest.fixture
 def site() -> FilledSite:
-    site = build_site()
-    return site
+    return build_site()
 
 
 async def visit(site: FilledSite, key: str) -> Visitor:
