@@ -22,18 +22,15 @@ def wait(walk: Walk, count: int = 1) -> list[str]:
     post = call("http_post", url=journey.url(HOST), body={"above": 1})
     fields: dict[str, Any] = {"tools": ["http_post"], "integrations": ["coingecko"], "approvals": ASKS}
     task = walk.run(journey.task(asks(post), says("Fine."), **fields))
+
+    async def read() -> list[str]:
+        return [item["approval_id"] async for item in journey.client.iterate_approvals(state="pending")]
+
+    waiting: list[str] = []
     for number in range(1, count + 1):
         walk.run(journey.client.start_execution(task))
-        while len(list_waiting(walk)) < number:
-            pass
-    return list_waiting(walk)
-
-
-def list_waiting(walk: Walk) -> list[str]:
-    async def read() -> list[str]:
-        return [item["approval_id"] async for item in walk.journey.client.iterate_approvals(state="pending")]
-
-    return walk.run(read())
+        waiting = walk.wait_for(read, lambda approvals, number=number: len(approvals) == number)
+    return waiting
 
 
 def get(walk: Walk, approval: str) -> Mapping[str, Any]:

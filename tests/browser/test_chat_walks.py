@@ -35,11 +35,8 @@ def say(seen: Watch, text: str) -> None:
     seen.page.press("#f-content", "Control+Enter")
 
 
-def list_messages(walk: Walk, path: str) -> list[Mapping[str, Any]]:
-    async def read() -> list[Mapping[str, Any]]:
-        return [message async for message in walk.journey.client.iterate_messages(path.rpartition("/")[2])]
-
-    return walk.run(read())
+async def list_messages(walk: Walk, path: str) -> list[Mapping[str, Any]]:
+    return [message async for message in walk.journey.client.iterate_messages(path.rpartition("/")[2])]
 
 
 def test_an_answer_is_seen_while_it_is_written_and_ends_as_markdown(walk: Walk) -> None:
@@ -61,7 +58,7 @@ def test_a_stopped_answer_has_what_was_written_until_then(walk: Walk) -> None:
         seen.page.click("#m-2 button[value=stop]")
         seen.page.locator("#m-2 .badge.stopped").wait_for()
         assert seen.page.locator("#m-2 .markdown", has_text="word word").count() == 1
-    assert list_messages(walk, path)[1]["metadata"]["state"] == "stopped"
+    assert walk.run(list_messages(walk, path))[1]["metadata"]["state"] == "stopped"
 
 
 def test_an_edit_begins_another_branch_and_links_lead_between_them(walk: Walk) -> None:
@@ -81,7 +78,7 @@ def test_an_edit_begins_another_branch_and_links_lead_between_them(walk: Walk) -
         seen.page.locator("#m-5 .markdown strong").wait_for()
         assert "2 of 2" in seen.page.locator("#m-5 .branch").inner_text()
         assert seen.list_problems() == []
-    assert [message["parent"] for message in list_messages(walk, path)] == [0, 1, 0, 3, 1]
+    assert [message["parent"] for message in walk.run(list_messages(walk, path))] == [0, 1, 0, 3, 1]
 
 
 def test_without_a_script_one_waits_for_the_answer_and_reads_it(walk: Walk) -> None:
@@ -99,8 +96,7 @@ def test_a_hidden_page_closes_its_stream_and_catches_up_when_it_is_seen(walk: Wa
         seen.page.locator("#live-2 p", has_text="word word").first.wait_for()
         hide(seen, is_hidden=True)
         walk.run(walk.journey.client.cancel_answers(path.rpartition("/")[2]))
-        while len(list_messages(walk, path)) < 2:
-            pass
+        walk.wait_for(lambda: list_messages(walk, path), lambda messages: len(messages) == 2)
         assert seen.page.locator("#m-2[data-live]").count() == 1
         hide(seen, is_hidden=False)
         seen.page.locator("#m-2 .badge.stopped").wait_for()

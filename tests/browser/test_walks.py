@@ -40,10 +40,9 @@ async def count_streams(walk: Walk) -> int:
     return len((document.to_dict() or {}).get("held", ()))
 
 
-async def await_streams(walk: Walk, count: int) -> None:
-    """Wait until the owner holds so many streams open; what hangs is ended by `Walk.run`."""
-    while await count_streams(walk) != count:
-        pass
+def await_streams(walk: Walk, count: int) -> None:
+    """Wait until the owner holds so many streams open."""
+    walk.wait_for(lambda: count_streams(walk), lambda number: number == count)
 
 
 def test_a_one_time_link_signs_a_browser_in(walk: Walk) -> None:
@@ -113,9 +112,9 @@ def test_an_answer_of_the_chat_comes_in_while_it_is_written(walk: Walk) -> None:
 def test_a_hidden_tab_holds_no_stream_and_catches_up_when_it_is_seen(walk: Walk) -> None:
     execution = start_slow(walk, 6)
     with walk.open(f"/console/executions/{execution}") as seen:
-        walk.run(await_streams(walk, 1))
+        await_streams(walk, 1)
         seen.page.evaluate(HIDE, True)
-        walk.run(await_streams(walk, 0))
+        await_streams(walk, 0)
         walk.run(walk.journey.await_end(execution))
         assert seen.page.locator(".badge.completed").count() == 0
         seen.page.evaluate(HIDE, False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +40,7 @@ class LoopThread:
 
     def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
         """Return what `work` returns, or raise what it raises. Raises `TimeoutError` after `WAITS_S`."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAITS_S)
+        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, WAITS_S), self._loop).result()
 
     def close(self) -> None:
         """End the loop, and its thread."""
@@ -71,6 +71,16 @@ class Walk:
     def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
         """Return what `work` returns."""
         return self.site.loop.run(work)
+
+    def wait_for(self, read: Callable[[], Coroutine[Any, Any, Answer]], is_there: Callable[[Answer], bool]) -> Answer:
+        """Return what `read` returns once it is there. Raises `TimeoutError` after `WAITS_S`."""
+
+        async def wait() -> Answer:
+            while not is_there(answer := await read()):
+                pass
+            return answer
+
+        return self.run(wait())
 
     @contextmanager
     def open(self, path: str = "/console", **options: Any) -> Iterator[Watch]:

@@ -300,8 +300,7 @@ async def make_person(deployment: Deployment, mine: Belongings) -> str:
         await deployment.ask(mine.caller, "POST", "/v1/keys", body={"name": f"{mine.word} key"})
     member = deployment.add_person(mine.caller, Role.VIEWER)
     mine.ids["key"] = member.key
-    # those of the owner's own key are of all workspaces of the owner
-    for holder in (*[mine.caller] * (2 if mine.caller.person else 0), member):
+    for holder in (*[mine.caller] * (2 if mine.caller.person else 0), member):  # the owner's own are of all workspaces
         mine.ids["session"] = _sign_in(deployment, holder, mine.word)
     first, second = (_build_invitation(deployment, mine) for _ in range(2))
     digest = hashlib.sha256(mine.word.encode()).hexdigest()

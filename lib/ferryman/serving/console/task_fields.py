@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ferryman.domain.approvals.rules import RULES_MAX
 from ferryman.domain.approvals.visible import show_text
 from ferryman.domain.tasks.task import (
-    DESCRIPTION_CHARACTERS_MAX,
     NAME_CHARACTERS_MAX,
     PROMPT_CHARACTERS_MAX,
     WEBHOOK_URLS_MAX,
 )
+from ferryman.serving.console.common_fields import APPROVAL_RULES, DESCRIPTION, LIMITS, TOOLS, WORK
 from ferryman.serving.console.form_fields import FormField
 from ferryman.serving.console.routing import ConsoleRequest
 
@@ -23,8 +22,8 @@ SCHEDULES = (
     ("once", "once, at a time"),
     ("delayed", "once, after a delay"),
 )
-WORK, MODEL, TOOLS, LIMITS, SCHEDULE = "What it does", "Model", "Tools", "Limits", "When it runs"
-"""The headings of the form."""
+MODEL, SCHEDULE = "Model", "When it runs"
+"""Further headings of the form."""
 
 SCHEDULE_FIELDS = (
     FormField(name="schedule.type", label="Schedule", kind="choice", group=SCHEDULE, options=SCHEDULES, when_empty="omit"),
@@ -79,13 +78,7 @@ async def build_task_fields(request: ConsoleRequest, agent: str = "") -> tuple[F
             f"at most {PROMPT_CHARACTERS_MAX:,} characters",
         ),
         FormField(name="enabled", label="Enabled: it may be started, and its schedule runs", kind="check", group=WORK),
-        FormField(
-            name="description",
-            label="Description",
-            group=WORK,
-            is_rare=True,
-            help=f"For people; at most {DESCRIPTION_CHARACTERS_MAX:,} characters",
-        ),
+        DESCRIPTION,
         FormField(
             name="system_prompt",
             label="System prompt",
@@ -147,15 +140,7 @@ async def build_task_fields(request: ConsoleRequest, agent: str = "") -> tuple[F
             is_rare=True,
             options=(("all", "all"), ("context-aware", "those that fit the prompt")),
         ),
-        FormField(
-            name="approvals",
-            label="Approval rules",
-            kind="json",
-            group=TOOLS,
-            is_rare=True,
-            when_empty="omit",
-            help=f"A list of at most {RULES_MAX} rules, as in the API",
-        ),
+        APPROVAL_RULES,
         FormField(
             name="max_credits",
             label="Credit limit per execution",

@@ -1,4 +1,4 @@
-"""Uploads: a form with a file (multipart/form-data), read as it comes: of the file, no more than a piece is in memory.
+"""Uploads: a form with a file (multipart/form-data), read as it comes: of the file, one piece at a time is in memory.
 
 A form's fields come before its file, which is its last part: so the CSRF token is checked before a byte of the file is read.
 What follows the file is not read as fields.
