@@ -157,7 +157,7 @@ async def test_a_watcher_who_has_seen_the_end_is_told_not_to_come_again(
 
 
 def spend(memory: Memory) -> None:
-    memory.executions["exec_1"] = replace(memory.executions["exec_1"], credits_reserved=Decimal(100))
+    memory.executions["exec_1"] = replace(memory.executions["exec_1"], credits_reserved=Decimal(100), iterations=1)
     memory.steps["exec_1"] = {1: replace(STEP, credits=Decimal("1.25"))}
     memory.tickets["exec_1"] = {0: replace(TICKET, tool="api_call")}
 
@@ -171,6 +171,15 @@ async def test_credits_are_told_as_they_are_spent() -> None:
     frames = await watched(running, spend, charge_fee, end_execution)
     amounts = [(progress["credits_used"], progress["credits_reserved"]) for progress in find_progress(frames)]
     assert amounts == [("1.25", "100"), ("1.75", "100")]
+
+
+def read_turn_first(memory: Memory) -> None:
+    """Have the execution as it was before its first turn, which is there already, as two reads may give them."""
+    memory.steps["exec_1"] = {1: replace(STEP, credits=Decimal("1.25"))}
+
+
+async def test_credits_wait_for_the_execution_that_has_reserved_them() -> None:
+    assert find_progress(await watched(running, read_turn_first, end_execution)) == []
 
 
 async def test_credits_are_not_told_again_while_none_are_spent() -> None:

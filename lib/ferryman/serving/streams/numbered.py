@@ -45,6 +45,8 @@ class NumberedProjection(Projection):
         execution, steps = watched.execution, watched.steps
         if execution.status.terminal or not (steps or execution.model_trouble.attempts):
             return frames
+        if steps and not execution.iterations:
+            return frames  # it was read before its first turn was committed: what it reserves is not known yet
         progress = summarize_progress(execution, steps, fees=_sum_fees(watched.tickets))
         if progress != self._progress:
             self._progress = progress
